@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# bench/<module>_bench.cpp, one program each.
+find_package(benchmark QUIET)
+if(NOT benchmark_FOUND)
+  message(WARNING "Benchmarks are left out: Google Benchmark was not found (Debian: libbenchmark-dev)")
+  return()
+endif()
+file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*_bench.cpp")
+foreach(source IN LISTS bench_sources)
+  get_filename_component(name "${source}" NAME_WE)
+  add_executable(${name} "${source}")
+  chopper_configure(${name})
+  target_link_libraries(${name} PRIVATE ${chopper_test_libraries} benchmark::benchmark_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
+endforeach()

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attribute/classes.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "attribute/links.h"
+
+namespace chopper {
+namespace {
+
+using Patterns = std::vector<std::string>;
+
+bool any_exact(const Patterns& patterns, std::string_view name) { return std::find(patterns.begin(), patterns.end(), name) != patterns.end(); }
+bool any_prefix(const Patterns& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return name.starts_with(p); });
+}
+bool any_contains(const Patterns& patterns, std::string_view name) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return name.find(p) != std::string_view::npos; });
+}
+
+// What a name alone says; computed once per distinct name.
+struct KernelNameFacts {
+  enum class Memory : std::uint8_t { no, copy, fill } memory = Memory::no;
+  bool comm = false;
+  GpuClass split = GpuClass::other;
+};
+
+KernelNameFacts kernel_name_facts(const ClassRules& rules, std::string_view name) {
+  KernelNameFacts facts;
+  if (any_prefix(rules.copy_prefix, name)) facts.memory = KernelNameFacts::Memory::copy;
+  if (any_prefix(rules.fill_prefix, name)) facts.memory = KernelNameFacts::Memory::fill;
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::string_view bare = lower;
+  if (bare.starts_with("void ")) bare.remove_prefix(5);
+  facts.comm = any_prefix(rules.comm_kernel_prefix_nocase, bare) || any_contains(rules.comm_kernel_contains_nocase, lower);
+  if (any_contains(rules.kernel_attention_contains_nocase, lower) || any_prefix(rules.kernel_attention_prefix_nocase, bare)) {
+    facts.split = GpuClass::attention;
+  } else if (any_contains(rules.kernel_gemm_contains_nocase, lower)) {
+    facts.split = GpuClass::gemm;
+  } else if (any_contains(rules.kernel_vector_contains_nocase, lower)) {
+    facts.split = GpuClass::vector;
+  }
+  return facts;
+}
+
+std::optional<GpuClass> operator_class(const ClassRules& rules, std::string_view name) {
+  if (any_contains(rules.operator_attention_contains, name)) return GpuClass::attention;
+  if (any_exact(rules.operator_gemm_exact, name) || any_contains(rules.operator_gemm_contains, name)) return GpuClass::gemm;
+  if (any_prefix(rules.operator_vector_prefix, name)) return GpuClass::vector;
+  return std::nullopt;
+}
+
+bool is_comm_range(const ClassRules& rules, std::string_view name) {
+  return any_exact(rules.comm_operator_exact, name) || any_prefix(rules.comm_operator_prefix, name);
+}
+
+// Computes a fact of a name on first use.
+template <class T, class F>
+class PerName {
+ public:
+  PerName(const StringTable& strings, F compute) : strings_(strings), compute_(std::move(compute)), facts_(strings.size()) {}
+  const T& operator()(StringId name) {
+    std::optional<T>& fact = facts_[index_of(name)];
+    if (!fact) fact = compute_(strings_.view(name));
+    return *fact;
+  }
+
+ private:
+  const StringTable& strings_;
+  F compute_;
+  std::vector<std::optional<T>> facts_;
+};
+template <class T, class F>
+PerName<T, F> per_name(const StringTable& strings, F compute) {
+  return PerName<T, F>(strings, std::move(compute));
+}
+
+void report_links(const TraceTables& trace, const LaunchLinks& links, std::string_view shown, HealthLog& health) {
+  const auto where = [&](std::uint64_t offset) { return std::string(shown) + " @ byte " + std::to_string(offset); };
+  const auto name = [&](StringId id) { return std::string(trace.strings.view(id).substr(0, 60)); };
+  const GpuWorkTable& gpu = trace.gpu_work;
+  std::uint64_t unlinked = 0, negative = 0;
+  std::size_t first_unlinked = 0, first_negative = 0;
+  for (std::size_t i = 0; i < links.launch.size(); i++) {
+    if (links.launch[i] == kNoRow) {
+      if (unlinked++ == 0) first_unlinked = i;
+    } else if (gpu.start_ns[i] < trace.launches.start_ns[index_of(links.launch[i])]) {
+      if (negative++ == 0) first_negative = i;
+    }
+  }
+  if (unlinked > 0) health.add(HealthKind::kernels_without_launch, where(gpu.offset[first_unlinked]), name(gpu.name[first_unlinked]), unlinked);
+  if (negative > 0) health.add(HealthKind::negative_launch_delay, where(gpu.offset[first_negative]), name(gpu.name[first_negative]), negative);
+  if (links.num_ambiguous > 0) {
+    health.add(HealthKind::ambiguous_correlation, where(gpu.offset[links.first_ambiguous]), "correlation " + std::to_string(gpu.correlation[links.first_ambiguous]), links.num_ambiguous);
+  }
+  if (links.num_unanswered > 0) {
+    health.add(HealthKind::launches_without_gpu_record, where(trace.launches.offset[links.first_unanswered]),
+               name(trace.launches.name[links.first_unanswered]) + ", correlation " + std::to_string(trace.launches.correlation[links.first_unanswered]), links.num_unanswered);
+  }
+}
+
+}  // namespace
+
+bool is_copy_range(const ClassRules& rules, std::string_view range_name) {
+  return any_exact(rules.copy_range_exact, range_name) || any_prefix(rules.copy_range_prefix, range_name);
+}
+
+GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const ClassRules& rules, std::string_view shown, HealthLog& health) {
+  const GpuWorkTable& gpu = trace.gpu_work;
+  const std::size_t rows = num_rows(gpu);
+  LaunchLinks links = link_launches(trace);
+  report_links(trace, links, shown, health);
+  std::vector<std::uint8_t> wanted(num_rows(trace.launches), 0);
+  for (const RowId launch : links.launch) {
+    if (launch != kNoRow) wanted[index_of(launch)] = 1;
+  }
+  const CallContext context = find_call_context(trace, wanted, rules);
+
+  auto kernel_facts = per_name<KernelNameFacts>(trace.strings, [&](std::string_view n) { return kernel_name_facts(rules, n); });
+  auto op_class = per_name<std::optional<GpuClass>>(trace.strings, [&](std::string_view n) { return operator_class(rules, n); });
+  auto comm_range = per_name<bool>(trace.strings, [&](std::string_view n) { return is_comm_range(rules, n); });
+
+  GpuWorkLabels labels;
+  labels.range.assign(rows, kNoRow);
+  labels.operation_range.assign(rows, kNoRow);
+  labels.gpu_class.assign(rows, GpuClass::other);
+  labels.comm_copy.assign(rows, 0);
+  for (std::size_t i = 0; i < rows; i++) {
+    bool copy = false;
+    if (links.launch[i] != kNoRow) {
+      const std::uint32_t call = index_of(links.launch[i]);
+      labels.range[i] = context.range[call];
+      labels.operation_range[i] = context.operation[call];
+      copy = context.comm_copy[call] != 0;
+    }
+    const auto classify = [&]() -> GpuClass {
+      if (gpu.collective[i] != kNoRow) {
+        const std::int64_t size = trace.collectives.group_size[index_of(gpu.collective[i])];
+        if (size == kNoNumber || size > 1) return GpuClass::comm;
+      }
+      if (gpu.category[i] == GpuCategory::memcpy) return GpuClass::memcpy;
+      if (gpu.category[i] == GpuCategory::memset) return GpuClass::memset;
+      const KernelNameFacts& facts = kernel_facts(gpu.name[i]);
+      if (facts.memory == KernelNameFacts::Memory::copy) return GpuClass::memcpy;
+      if (facts.memory == KernelNameFacts::Memory::fill) return GpuClass::memset;
+      if (facts.comm) return GpuClass::comm;
+      if (labels.range[i] != kNoRow && comm_range(trace.ranges.name[index_of(labels.range[i])])) return GpuClass::comm;
+      if (labels.operation_range[i] != kNoRow) {
+        const std::optional<GpuClass> by_operator = op_class(trace.ranges.name[index_of(labels.operation_range[i])]);
+        if (by_operator) return *by_operator;
+      }
+      return facts.split;
+    };
+    labels.gpu_class[i] = classify();
+    labels.comm_copy[i] = copy && labels.gpu_class[i] != GpuClass::comm ? 1 : 0;
+  }
+  labels.launch = std::move(links.launch);
+  return labels;
+}
+
+}  // namespace chopper

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/arguments.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include "cli/closest_word.h"
+
+namespace chopper {
+namespace {
+
+constexpr std::string_view kHelp =
+    "chopper: where does the time of a GPU training run go?\n"
+    "\n"
+    "usage: chopper <command> [options] RUN...      RUN: a trace file, or a directory of traces\n"
+    "\n"
+    "  report    the answer as text; --json FILE or --csv DIR for programs\n"
+    "  check     health of the traces: found, linked, lost, repaired, and what that costs\n"
+    "  formats   the input formats this build reads\n"
+    "  version   the version of chopper\n"
+    "\n"
+    "example: chopper report runs/fsdp2-b2s4\n"
+    "options: chopper <command> --help\n";
+
+// What CLI11 fills; numbers stay text so that the message about a bad one is ours.
+struct Typed {
+  std::vector<std::string> runs;
+  std::string json, csv, gpu, rank, format, threads, progress;
+  std::vector<std::string> set_rank;
+  bool kernels = false, strict = false, quiet = false, version = false;
+};
+
+Reply usage_error(const std::string& message, const std::string& hint) {
+  std::string text = "chopper: error: " + message + "\n";
+  if (!hint.empty()) text += "  " + hint + "\n";
+  return {text, 2, false};
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+// An empty value is most often a shell variable that is not set; it must not read as "not given".
+std::string refuse_empty(const std::string& value) { return value.empty() ? "needs a value, not ''" : ""; }
+
+void add_run_options(CLI::App& command, Typed& typed) {
+  command.add_option("RUN", typed.runs, "Trace files, or directories of them (searched recursively)")
+      ->type_name("")
+      ->required()
+      ->check(refuse_empty);
+  command.add_option("--gpu", typed.gpu, "Only this device ordinal")->type_name("N")->check(refuse_empty);
+  command.add_option("--rank", typed.rank, "Only this rank")->type_name("N")->check(refuse_empty);
+  command.add_option("--set-rank", typed.set_rank, "State the rank of a file; repeatable")
+      ->type_name("FILE=N")
+      ->allow_extra_args(false);
+  command.add_option("--format", typed.format, "Read every file as this input format (chopper formats)")
+      ->type_name("NAME")
+      ->check(refuse_empty);
+  command.add_flag("--strict", typed.strict, "Fail on the first record that is lost or set aside");
+  command.add_option("--threads", typed.threads, "Threads to use; 0, the default: all")
+      ->type_name("N")
+      ->check(refuse_empty);
+  command.add_option("--progress", typed.progress, "auto (on a terminal), plain (a line every 5 s), off")
+      ->type_name("MODE")
+      ->check(refuse_empty);
+  command.add_flag("-q,--quiet", typed.quiet, "No notes and no progress on standard error");
+}
+
+void add_report_options(CLI::App& command, Typed& typed) {
+  command.add_option("--json", typed.json, "Write the tables as JSON; - is standard output, then no text")
+      ->type_name("FILE")
+      ->check(refuse_empty);
+  command.add_option("--csv", typed.csv, "Write each table to DIR/<table>.csv; - is standard output, then no text")
+      ->type_name("DIR")
+      ->check(refuse_empty);
+  command.add_flag("--kernels", typed.kernels, "Add every kernel and copy to --json and --csv");
+}
+
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+// Names an option that no command has, or that is in the wrong place.
+Reply unknown_option(const std::string& word, const CLI::App& app, const CLI::App* command) {
+  const std::string name = word.substr(0, word.find('='));
+  if (command == nullptr) {
+    for (const CLI::App* other : app.get_subcommands({})) {
+      const std::vector<std::string> known = options_of(*other);
+      if (std::find(known.begin(), known.end(), name) != known.end()) {
+        return usage_error(fmt::format("'{}' stands before a command", name),
+                           fmt::format("options follow the command: chopper {} RUN {}", other->get_name(), name));
+      }
+    }
+    return usage_error(fmt::format("unknown option '{}'", name), "see: chopper --help");
+  }
+  const std::string guess = closest_word(name, options_of(*command));
+  const std::string help = fmt::format("see: chopper {} --help", command->get_name());
+  return usage_error(fmt::format("unknown option '{}' of {}", name, command->get_name()),
+                     guess.empty() ? help : fmt::format("did you mean {}? {}", guess, help));
+}
+
+Reply unknown_command(const std::string& word, const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  std::error_code ignored;
+  const std::string guess = closest_word(word, names);
+  std::string hint = "commands: report, check, formats, version; see: chopper --help";
+  if (!guess.empty()) {
+    hint = fmt::format("did you mean {}?", guess);
+  } else if (std::filesystem::exists(word, ignored)) {
+    hint = fmt::format("to analyse it: chopper report {}", word);
+  }
+  return usage_error(fmt::format("unknown command '{}'", word), hint);
+}
+
+// What the parser could not place, in the words of a person.
+std::optional<Reply> reply_to_extras(const CLI::App& app, const CLI::App* command) {
+  for (const CLI::App* parser : {&app, command}) {
+    if (parser == nullptr) continue;
+    for (const std::string& word : parser->remaining()) {
+      if (word == "--") continue;  // "what follows is no option" has done its work
+      if (word.size() > 1 && word[0] == '-') return unknown_option(word, app, parser == &app ? nullptr : command);
+      if (command == nullptr) return unknown_command(word, app);
+      return usage_error(fmt::format("'{}' is more than {} takes", word, command->get_name()),
+                         fmt::format("see: chopper {} --help", command->get_name()));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Reply> read_format(const Typed& typed, std::span<const FormatInfo> formats, RunOptions& options) {
+  if (typed.format.empty()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const FormatInfo& format : formats) names.emplace_back(format.name);
+  if (std::find(names.begin(), names.end(), typed.format) == names.end()) {
+    const std::string guess = closest_word(typed.format, names);
+    return usage_error(
+        fmt::format("unknown input format '{}'", typed.format),
+        guess.empty() ? "the formats there are: chopper formats" : fmt::format("did you mean {}?", guess));
+  }
+  options.format = typed.format;
+  return std::nullopt;
+}
+
+std::optional<Reply> read_set_rank(const Typed& typed, RunOptions& options) {
+  for (const std::string& word : typed.set_rank) {
+    const std::size_t equals = word.rfind('=');
+    const auto rank =
+        equals == std::string::npos ? std::nullopt : whole_number(std::string_view(word).substr(equals + 1));
+    if (!rank || equals == 0) {
+      return usage_error(fmt::format("--set-rank takes FILE=N, not '{}'", word), "example: --set-rank trace.json=3");
+    }
+    const auto [entry, added] = options.set_rank.emplace(word.substr(0, equals), *rank);
+    if (!added && entry->second != *rank) {
+      return usage_error(
+          fmt::format("--set-rank states two ranks for '{}': {} and {}", entry->first, entry->second, *rank),
+          "keep one of them");
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Reply> read_numbers(const Typed& typed, RunOptions& options) {
+  const auto bad = [](std::string_view option, const std::string& text, std::string_view range) {
+    return usage_error(fmt::format("{} takes {}, not '{}'", option, range, text), fmt::format("example: {} 4", option));
+  };
+  if (!typed.gpu.empty()) {
+    options.only_gpu = whole_number(typed.gpu);
+    if (!options.only_gpu) return bad("--gpu", typed.gpu, "a whole number from 0");
+  }
+  if (!typed.rank.empty()) {
+    options.only_rank = whole_number(typed.rank);
+    if (!options.only_rank) return bad("--rank", typed.rank, "a whole number from 0");
+  }
+  if (!typed.threads.empty()) {
+    constexpr std::int64_t kMaxThreads = 4096;  // beyond any machine; a larger one is a slip
+    const auto threads = whole_number(typed.threads);
+    if (!threads || *threads > kMaxThreads) return bad("--threads", typed.threads, "a whole number from 0 to 4096");
+    options.threads = static_cast<unsigned>(*threads);
+  }
+  return std::nullopt;
+}
+
+std::optional<Reply> read_progress(const Typed& typed, ProgressMode& mode) {
+  if (typed.progress.empty() || typed.progress == "auto") {
+    mode = ProgressMode::automatic;
+  } else if (typed.progress == "plain") {
+    mode = ProgressMode::plain;
+  } else if (typed.progress == "off") {
+    mode = ProgressMode::off;
+  } else {
+    return usage_error(fmt::format("--progress takes auto, plain or off, not '{}'", typed.progress),
+                       "example: --progress plain");
+  }
+  return std::nullopt;
+}
+
+// A value that is missing, empty or given twice.
+Reply unparsable(const CLI::ParseError& error, const CLI::App& app) {
+  std::string message = error.what();
+  // CLI11: "--json: At Most 1 required but received 2".
+  const std::size_t twice = message.find(": At Most 1 required");
+  if (twice != std::string::npos) message = message.substr(0, twice) + " is given more than once";
+  const bool known = !app.get_subcommands().empty();
+  return usage_error(message, known ? fmt::format("see: chopper {} --help", app.get_subcommands().front()->get_name())
+                                    : std::string("see: chopper --help"));
+}
+
+// Turns the text of the options into values, or explains the first that is wrong.
+std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command command, const std::string& name,
+                                              std::span<const FormatInfo> formats) {
+  Arguments arguments;
+  arguments.command = command;
+  if (command != Command::report && command != Command::check) return arguments;
+  if (typed.runs.empty()) {
+    return usage_error(name + " needs a RUN: a trace file, or a directory of traces",
+                       fmt::format("example: chopper {} runs/fsdp2-b2s4", name));
+  }
+  arguments.runs.assign(typed.runs.begin(), typed.runs.end());
+  RunOptions& options = arguments.options;
+  options.strict = typed.strict;
+  if (auto reply = read_format(typed, formats, options)) return *reply;
+  if (auto reply = read_set_rank(typed, options)) return *reply;
+  if (auto reply = read_numbers(typed, options)) return *reply;
+  if (auto reply = read_progress(typed, arguments.progress)) return *reply;
+  if (typed.json == "-" && typed.csv == "-") {
+    return usage_error("--json and --csv cannot both go to standard output",
+                       "give one of them a file: --json out.json");
+  }
+  options.keep_kernels = typed.kernels;
+  arguments.json_path = typed.json;
+  arguments.csv_path = typed.csv;
+  arguments.quiet = typed.quiet;
+  return arguments;
+}
+
+}  // namespace
+
+std::variant<Arguments, Reply> parse_arguments(const std::vector<std::string>& words,
+                                               std::span<const FormatInfo> formats) {
+  if (words.empty()) return Reply{std::string(kHelp), 2, false};
+  Typed typed;
+  CLI::App app("", "chopper");
+  app.require_subcommand(0, 1);
+  app.allow_extras();
+  app.add_flag("--version", typed.version, "Print the version");
+
+  struct Parser {
+    Command command;
+    CLI::App* app;
+  };
+  const auto add = [&app](Command command, const std::string& name, const std::string& summary) {
+    CLI::App* parser = app.add_subcommand(name, summary);
+    parser->allow_extras();
+    return Parser{command, parser};
+  };
+  const std::vector<Parser> parsers = {
+      add(Command::report, "report", "Where the time goes: the answer as text, JSON or CSV"),
+      add(Command::check, "check", "Health of the traces, and what it costs which number"),
+      add(Command::formats, "formats", "The input formats this build reads"),
+      add(Command::version, "version", "The version of chopper"),
+      add(Command::schema, "schema", "The JSON Schema of report --json")};
+  parsers[4].app->group("");  // for those who build on the JSON: in the reference, not in the help
+  add_report_options(*parsers[0].app, typed);
+  add_run_options(*parsers[0].app, typed);
+  add_run_options(*parsers[1].app, typed);
+
+  const CLI::App* chosen = nullptr;
+  try {
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 wants them
+    app.parse(reversed);
+    if (!app.get_subcommands().empty()) chosen = app.get_subcommands().front();
+  } catch (const CLI::CallForHelp&) {
+    return Reply{app.get_subcommands().empty() ? std::string(kHelp) : app.help(), 0, true};
+  } catch (const CLI::RequiredError&) {
+    chosen = app.get_subcommands().front();  // without RUN; an unknown option is the more likely slip
+  } catch (const CLI::ParseError& error) {
+    return unparsable(error, app);
+  }
+  if (auto reply = reply_to_extras(app, chosen)) return *reply;
+  if (chosen == nullptr) {
+    if (typed.version) return arguments_from(typed, Command::version, "version", formats);
+    return Reply{std::string(kHelp), 2, false};
+  }
+  const auto parser = std::find_if(parsers.begin(), parsers.end(), [&](const Parser& p) { return p.app == chosen; });
+  return arguments_from(typed, parser->command, chosen->get_name(), formats);
+}
+
+}  // namespace chopper

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line as a value. Wrong usage is answered here, with a remedy; nothing is printed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/formats.h"
+
+namespace chopper {
+
+enum class Command : std::uint8_t { report, check, formats, schema, version };
+enum class ProgressMode : std::uint8_t { automatic, plain, off };
+
+struct Arguments {
+  Command command = Command::report;
+  std::vector<std::filesystem::path> runs;
+  RunOptions options;
+  std::string json_path;  ///< empty: none, "-": standard output
+  std::string csv_path;   ///< as json_path, a directory
+  ProgressMode progress = ProgressMode::automatic;
+  bool quiet = false;
+};
+
+/// The command line needs no work: text to show, and the exit code.
+struct Reply {
+  std::string text;
+  int exit_code = 0;
+  bool to_stdout = false;
+};
+
+/// Parses the arguments after the program's name.
+std::variant<Arguments, Reply> parse_arguments(const std::vector<std::string>& words,
+                                               std::span<const FormatInfo> formats);
+
+}  // namespace chopper

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "engine/formats.h"
+#include "report/check_text.h"
+#include "report/csv.h"
+#include "report/health_counts.h"
+#include "report/json.h"
+#include "report/schema.h"
+#include "report/text.h"
+#include "report/utf8.h"
+#include "version.h"
+
+namespace chopper {
+namespace {
+
+namespace fs = std::filesystem;
+
+void print_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+int fail(const Error& error) {
+  std::string text = "chopper: error: ";
+  if (!error.where.empty()) text += printable(error.where) + ": ";
+  text += printable(error.message) + "\n";
+  if (!error.hint.empty()) text += "  " + printable(error.hint) + "\n";
+  print_error(text);
+  return error.code == ErrorCode::usage ? kExitUsage : kExitFailed;
+}
+
+int print(const std::string& text) {
+  const Result<Done> done = write_to_stdout([&](const TextSink& sink) { return sink(text); });
+  return done.ok() ? kExitDone : fail(done.error());
+}
+
+// The last part of the first RUN that has one: "." is the directory we are in.
+std::string run_name_of(const std::vector<fs::path>& runs) {
+  std::error_code unreadable;
+  const fs::path absolute = fs::absolute(runs.front(), unreadable).lexically_normal();
+  fs::path name = absolute.filename();
+  if (name.empty()) name = absolute.parent_path().filename();
+  std::string text = name.empty() ? runs.front().string() : name.string();
+  if (runs.size() > 1) text += fmt::format(" + {} more", runs.size() - 1);
+  return text;
+}
+
+// Bars, colours and the width of the window belong to terminals only.
+TextOptions text_options(const Arguments& arguments) {
+  TextOptions options;
+  options.run_name = run_name_of(arguments.runs);
+  if (::isatty(STDOUT_FILENO) == 0) return options;
+  options.bars = true;
+  const char* terminal = std::getenv("TERM");
+  const char* no_colour = std::getenv("NO_COLOR");  // no-color.org: set and not empty
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  options.colour = !dumb && (no_colour == nullptr || *no_colour == '\0');
+  winsize window{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
+    options.width = std::clamp<std::size_t>(window.ws_col, 80, 100);
+  }
+  return options;
+}
+
+Result<Answer> analyse(const Arguments& arguments) {
+  Progress progress;
+  RunOptions options = arguments.options;
+  options.progress = &progress;
+  // The kernels have no place in the text: not kept for nothing.
+  if (arguments.json_path.empty() && arguments.csv_path.empty()) options.keep_kernels = false;
+  const ProgressDisplay display(progress, arguments.quiet ? ProgressMode::off : arguments.progress);
+  return analyse_run(arguments.runs, options);
+}
+
+// Refuses to write over a trace that was read.
+Result<Done> check_is_no_input(const Answer& answer, const fs::path& target) {
+  for (const InputSummary& summary : answer.summaries) {
+    std::error_code differs;
+    if (!fs::equivalent(summary.full_path, target, differs) || differs) continue;
+    return Error{ErrorCode::usage, "is an input of this run", target.string(), "write to another file"};
+  }
+  return Done{};
+}
+
+Result<Done> check_targets(const Arguments& arguments) {
+  if (!arguments.json_path.empty() && arguments.json_path != "-") {
+    CHOPPER_TRY([[maybe_unused]] const Done json, check_can_write(arguments.json_path));
+  }
+  if (arguments.csv_path.empty() || arguments.csv_path == "-") return Done{};
+  std::error_code failed;
+  fs::create_directories(arguments.csv_path, failed);
+  if (failed || !fs::is_directory(arguments.csv_path)) {
+    const std::string why = failed ? failed.message() : std::string("it is a file");
+    return Error{ErrorCode::unreadable, "cannot make this directory: " + why, arguments.csv_path, "choose another one"};
+  }
+  return Done{};
+}
+
+Result<Done> write_json_output(const Arguments& arguments, const Answer& answer) {
+  const Writer writer = [&](const TextSink& sink) {
+    return write_json(answer, {.version = kChopperVersion, .with_kernels = arguments.options.keep_kernels}, sink);
+  };
+  if (arguments.json_path == "-") return write_to_stdout(writer);
+  CHOPPER_TRY([[maybe_unused]] const Done safe, check_is_no_input(answer, arguments.json_path));
+  return write_file(arguments.json_path, writer);
+}
+
+Result<Done> write_csv_output(const Arguments& arguments, const Answer& answer) {
+  const bool with_kernels = arguments.options.keep_kernels;
+  if (arguments.csv_path == "-") {
+    return write_to_stdout([&](const TextSink& sink) { return write_csv_tables(answer, with_kernels, sink); });
+  }
+  for (const std::string_view table : csv_table_names(with_kernels)) {
+    const fs::path target = fs::path(arguments.csv_path) / fmt::format("{}.csv", table);
+    CHOPPER_TRY([[maybe_unused]] const Done safe, check_is_no_input(answer, target));
+    CHOPPER_TRY([[maybe_unused]] const Done written,
+                write_file(target, [&](const TextSink& sink) { return write_csv_table(answer, table, sink); }));
+  }
+  return Done{};
+}
+
+void note_unused_kernels(const Arguments& arguments) {
+  const bool used = !arguments.json_path.empty() || !arguments.csv_path.empty();
+  if (used || !arguments.options.keep_kernels || arguments.quiet) return;
+  print_error("chopper: note: --kernels adds to --json and --csv, and neither is given\n");
+}
+
+void note_losses(const Arguments& arguments, const Answer& answer) {
+  if (!answer.lost_something || arguments.quiet) return;
+  print_error(fmt::format("chopper: note: {}; run 'chopper check {}'\n", losses_text(losses_of(answer.health_log)),
+                          printable(arguments.runs.front().string())));
+}
+
+int exit_code_of(const Answer& answer) { return answer.lost_something ? kExitLost : kExitDone; }
+
+int run_report(const Arguments& arguments) {
+  if (const Result<Done> ready = check_targets(arguments); !ready.ok()) return fail(ready.error());
+  const Result<Answer> result = analyse(arguments);
+  if (!result.ok()) return fail(result.error());
+  const Answer& answer = result.value();
+  if (!arguments.json_path.empty()) {
+    if (const Result<Done> done = write_json_output(arguments, answer); !done.ok()) return fail(done.error());
+  }
+  if (!arguments.csv_path.empty()) {
+    if (const Result<Done> done = write_csv_output(arguments, answer); !done.ok()) return fail(done.error());
+  }
+  if (arguments.json_path != "-" && arguments.csv_path != "-") {
+    if (const int code = print(answer_text(answer, text_options(arguments))); code != kExitDone) return code;
+  }
+  note_unused_kernels(arguments);
+  note_losses(arguments, answer);
+  return exit_code_of(answer);
+}
+
+int run_check(const Arguments& arguments) {
+  const Result<Answer> result = analyse(arguments);
+  if (!result.ok()) return fail(result.error());
+  if (const int code = print(check_text(result.value(), text_options(arguments))); code != kExitDone) return code;
+  return exit_code_of(result.value());
+}
+
+}  // namespace
+
+int run_command(const Arguments& arguments) {
+  switch (arguments.command) {
+    case Command::report:
+      return run_report(arguments);
+    case Command::check:
+      return run_check(arguments);
+    case Command::formats:
+      return print(formats_text(list_formats()));
+    case Command::schema:
+      return print(json_schema_text());
+    case Command::version:
+      return print(fmt::format("chopper {}\n", kChopperVersion));
+  }
+  return kExitFailed;
+}
+
+}  // namespace chopper

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole of Chopper behind a few functions: find the inputs of a run, turn each into a summary, merge summaries into the answer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/rows.h"
+#include "model/summary.h"
+
+namespace chopper {
+
+/// How far a long read is; written by workers, read by whoever shows it.
+struct Progress {
+  std::atomic<std::uint64_t> bytes_total{0};  ///< on disk, of all inputs
+  std::atomic<std::uint64_t> bytes_done{0};
+};
+
+/// What the user asked for.
+struct RunOptions {
+  unsigned threads = 0;                            ///< 0: as many as the machine has
+  bool strict = false;                             ///< a skipped or lost record fails the run
+  bool keep_kernels = false;                       ///< fill Answer::kernels
+  std::string format;                              ///< force an input format; empty: by content
+  std::map<std::string, std::int64_t> set_rank;    ///< file (path or name) -> rank
+  std::optional<std::int64_t> only_rank;           ///< restrict rows
+  std::optional<std::int64_t> only_gpu;
+  std::size_t window_bytes = 0;                    ///< size of the pieces a file is parsed in; 0: default. Results do not depend on it
+  Progress* progress = nullptr;
+};
+
+/// The files of a run, in order of path.
+struct RunFiles {
+  struct File {
+    std::filesystem::path path;
+    std::string shown;                ///< relative to the RUN argument it was found in
+    bool named = false;               ///< given on the command line: must be readable
+  };
+  std::vector<File> files;
+  HealthLog health;                   ///< foreign files
+};
+
+/// The result tables, sorted by their keys, and what the text answer needs besides.
+struct Answer {
+  std::vector<InputRow> inputs;
+  std::vector<GpuRow> gpus;
+  std::vector<HealthRow> health;
+  std::vector<CoverageRow> coverage;
+  std::vector<TimelineRow> timeline;
+  std::vector<KernelSummaryRow> kernel_summary;
+  std::vector<InputSummary> summaries;   ///< in order of `inputs`
+  HealthLog health_log;                  ///< of the run and all its inputs together
+  bool lost_something = false;           ///< exit code 3
+
+  /// Calls `row` for every kernel record (copies: memcpy and memset records) in order of the keys. Empty without keep_kernels.
+  void for_each_kernel(bool copies, const std::function<void(const KernelRow&)>& row) const;
+};
+
+/// Finds the inputs below `runs` (directories recursively, files as they are). Recognises by content. Fails when there are none.
+Result<RunFiles> find_run_files(const std::vector<std::filesystem::path>& runs, const RunOptions& options);
+
+/// Reads and analyses one file: the first of the two functions a distributed run is made of.
+Result<InputSummary> summarise_file(const RunFiles::File& file, const RunOptions& options, unsigned threads);
+
+/// Merges summaries into the answer: resolves ranks, reports conflicts, makes and sorts the rows.
+Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog run_health, const RunOptions& options);
+
+/// find_run_files, summarise_file for each (several at once), merge_summaries.
+Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const RunOptions& options);
+
+}  // namespace chopper

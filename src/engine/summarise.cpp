@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// From one file to its summary: read, attribute, analyse.
+#include <algorithm>
+#include <system_error>
+
+#include "analyze/timeline.h"
+#include "attribute/classes.h"
+#include "catalog/class_rules.h"
+#include "engine/engine.h"
+#include "engine/recognise.h"
+#include "ingest/format.h"
+
+namespace chopper {
+namespace {
+
+// "…/rank_3/trace.json", "rank3.trace.json" to 3: the last "rank" followed by a number.
+std::optional<std::int64_t> rank_in_name(std::string_view path) {
+  std::string lower(path);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  for (std::size_t at = lower.rfind("rank"); at != std::string::npos; at = at == 0 ? std::string::npos : lower.rfind("rank", at - 1)) {
+    std::size_t i = at + 4;
+    if (i < lower.size() && std::string_view("_-.=").find(lower[i]) != std::string_view::npos) i++;
+    std::int64_t rank = 0;
+    std::size_t digits = 0;
+    for (; i < lower.size() && lower[i] >= '0' && lower[i] <= '9' && digits < 9; i++, digits++) rank = rank * 10 + (lower[i] - '0');
+    if (digits > 0) return rank;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> rank_of_file(const RunFiles::File& file) {
+  if (const auto rank = rank_in_name(file.shown)) return rank;
+  return rank_in_name(file.path.parent_path().filename().string());
+}
+
+void set_rank(const RunFiles::File& file, const RunOptions& options, InputSummary& summary) {
+  TraceFacts& facts = summary.facts;
+  for (const auto& [name, rank] : options.set_rank) {
+    if (name != file.shown && name != file.path.string() && name != file.path.filename().string()) continue;
+    facts.rank = rank;
+    facts.rank_source = RankSource::user;
+    return;
+  }
+  const std::optional<std::int64_t> by_name = rank_of_file(file);
+  if (facts.rank && by_name && *facts.rank != *by_name) {
+    summary.health.add(HealthKind::rank_sources_disagree, file.shown, "the trace says " + std::to_string(*facts.rank) + ", the file name " + std::to_string(*by_name));
+  }
+  if (!facts.rank && by_name) {
+    facts.rank = by_name;
+    facts.rank_source = RankSource::file_name;
+  }
+  if (!facts.rank) summary.health.add(HealthKind::rank_unknown, file.shown, "no distributedInfo, no process group, no rank in the file name");
+}
+
+void set_extent(const TraceTables& trace, InputSummary& summary) {
+  const auto include = [&](std::int64_t start, std::int64_t end) {
+    summary.first_ns = summary.has_times ? std::min(summary.first_ns, start) : start;
+    summary.last_ns = summary.has_times ? std::max(summary.last_ns, end) : end;
+    summary.has_times = true;
+  };
+  for (std::size_t i = 0; i < num_rows(trace.gpu_work); i++) include(trace.gpu_work.start_ns[i], trace.gpu_work.start_ns[i] + trace.gpu_work.duration_ns[i]);
+  for (std::size_t i = 0; i < num_rows(trace.launches); i++) include(trace.launches.start_ns[i], trace.launches.start_ns[i] + trace.launches.duration_ns[i]);
+}
+
+KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels, const std::vector<KernelTimes>& times) {
+  KernelRecords kept;
+  const GpuWorkTable& gpu = trace.gpu_work;
+  const auto text = [&](StringId id) { return kept.strings.intern(trace.strings.view(id)); };
+  const auto range_name = [&](RowId row) { return row == kNoRow ? kNoString : text(trace.ranges.name[index_of(row)]); };
+  for (std::size_t i = 0; i < num_rows(gpu); i++) {
+    const bool linked = labels.launch[i] != kNoRow;
+    const std::uint32_t call = linked ? index_of(labels.launch[i]) : 0;
+    const LaunchExtents extents = launch_extents(trace, labels, i);
+    kept.records.push_back({.device = gpu.device[i],
+                            .is_kernel = gpu.category[i] == GpuCategory::kernel,
+                            .gpu_class = labels.gpu_class[i],
+                            .comm_copy = labels.comm_copy[i] != 0,
+                            .name = text(gpu.name[i]),
+                            .launch_call = linked ? text(trace.launches.name[call]) : kNoString,
+                            .range = range_name(labels.range[i]),
+                            .operation = range_name(labels.operation_range[i]),
+                            .start_ns = gpu.start_ns[i],
+                            .duration_ns = gpu.duration_ns[i],
+                            .stream = gpu.stream[i],
+                            .correlation = gpu.correlation[i],
+                            .bytes = gpu.bytes[i],
+                            .launch_ns = linked ? trace.launches.start_ns[call] : kNoNumber,
+                            .prep_ns = times[i].prep_ns,
+                            .call_ns = times[i].call_ns,
+                            .overlap_ns = times[i].overlap_ns,
+                            .first_of_chain = times[i].first_of_chain,
+                            .grid = extents.grid,
+                            .block = extents.block,
+                            .offset = gpu.offset[i]});
+  }
+  std::sort(kept.records.begin(), kept.records.end(), [](const KernelRecords::Record& a, const KernelRecords::Record& b) {
+    // An unknown device is shown as null, and null comes last.
+    const auto device = [](const KernelRecords::Record& r) { return r.device == kUnknownDevice ? INT64_MAX : std::int64_t{r.device}; };
+    return std::make_tuple(device(a), a.start_ns, a.offset) < std::make_tuple(device(b), b.start_ns, b.offset);
+  });
+  return kept;
+}
+
+}  // namespace
+
+Result<InputSummary> summarise_file(const RunFiles::File& file, const RunOptions& options, unsigned threads) {
+  CHOPPER_TRY(const TraceFormat* format, recognise(file.path, options.format));
+  CHOPPER_TRY(const ClassRules rules, embedded_class_rules());
+  ReadOptions read;
+  read.threads = threads;
+  read.window_bytes = options.window_bytes;
+  read.bytes_done = options.progress != nullptr ? &options.progress->bytes_done : nullptr;
+  CHOPPER_TRY(const TraceTables trace, format->read([&] { return open_byte_source(file.path); }, file.shown, read));
+  InputSummary summary;
+  summary.path = file.shown;
+  summary.full_path = file.path.string();
+  summary.facts = trace.facts;
+  summary.facts.format = format->name;
+  std::error_code error;
+  summary.facts.file_bytes = std::filesystem::file_size(file.path, error);
+  if (error) summary.facts.file_bytes = trace.facts.text_bytes;
+  summary.health = trace.health;
+  set_extent(trace, summary);
+  const GpuWorkLabels labels = attribute_gpu_work(trace, rules, file.shown, summary.health);
+  std::vector<KernelTimes> times;
+  summary.gpus = summarise_gpus(trace, labels, file.shown, summary.health, options.keep_kernels ? &times : nullptr);
+  if (options.keep_kernels) summary.kernel_records = keep_records(trace, labels, times);
+  set_rank(file, options, summary);
+  return summary;
+}
+
+}  // namespace chopper

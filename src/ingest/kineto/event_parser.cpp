@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/kineto/event_parser.h"
+
+#include <simdjson.h>
+
+#include "ingest/kineto/event_rows.h"
+#include "ingest/kineto/json_repair.h"
+#include "ingest/kineto/json_scan.h"
+
+namespace chopper {
+namespace {
+
+using simdjson::ondemand::object;
+static_assert(TextWindow::kPadding >= simdjson::SIMDJSON_PADDING);
+
+constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+// The token up to its end, without the white space that follows it.
+std::string_view token_of(simdjson::ondemand::value value) {
+  std::string_view token = value.raw_json_token();
+  while (!token.empty() && is_space(token.back())) token.remove_suffix(1);
+  return token;
+}
+
+// Arguments are told apart by length and first byte before their text is compared.
+bool take_argument(std::string_view key, simdjson::ondemand::value value, EventFields& fields) {
+  const auto set = [&](std::string_view name, std::string_view EventFields::*member) {
+    if (key != name) return;
+    fields.*member = token_of(value);
+  };
+  switch (key[0]) {
+    case 'c': set("correlation", &EventFields::correlation); break;
+    case 'E':
+      set("External id", &EventFields::external_id);
+      break;
+    case 'e': set("external id", &EventFields::external_id); break;
+    case 's': set("stream", &EventFields::stream); break;
+    case 'd':
+      set("device", &EventFields::device);
+      set("dtype", &EventFields::dtype);
+      break;
+    case 'b':
+      set("bytes", &EventFields::bytes);
+      if (key == "block") return value.raw_json().get(fields.block) == simdjson::SUCCESS;
+      break;
+    case 'g':
+      if (key == "grid") return value.raw_json().get(fields.grid) == simdjson::SUCCESS;
+      break;
+    case 'S':
+      set("Sequence number", &EventFields::sequence_number);
+      set("Seq", &EventFields::collective_sequence);
+      break;
+    case 'F': set("Fwd thread id", &EventFields::forward_thread); break;
+    case 'A': set("Addr", &EventFields::address); break;
+    case 'B': set("Bytes", &EventFields::memory_bytes); break;
+    case 'T':
+      set("Total Allocated", &EventFields::total_allocated);
+      set("Total Reserved", &EventFields::total_reserved);
+      break;
+    case 'D': set("Device Id", &EventFields::memory_device); break;
+    case 'C': set("Collective name", &EventFields::collective_name); break;
+    case 'G': set("Group size", &EventFields::group_size); break;
+    case 'P':
+      set("Process Group Name", &EventFields::group_name);
+      set("Process Group Ranks", &EventFields::group_ranks);
+      break;
+    case 'I': set("In msg nelems", &EventFields::in_elements); break;
+    case 'O': set("Out msg nelems", &EventFields::out_elements); break;
+    case 'R': set("Rank", &EventFields::rank); break;
+    default: break;
+  }
+  return true;
+}
+
+// Collects the tokens of one event. Fails only when the text is not JSON.
+bool take_event(object event, EventFields& fields) {
+  for (auto field : event) {
+    simdjson::ondemand::raw_json_string raw_key;
+    if (field.key().get(raw_key) != simdjson::SUCCESS) return false;
+    simdjson::ondemand::value value;
+    if (field.value().get(value) != simdjson::SUCCESS) return false;
+    const char* key = raw_key.raw();
+    switch (key[0]) {
+      case 'p':
+        if (raw_key.unsafe_is_equal("ph")) {
+          fields.phase = token_of(value);
+        } else if (raw_key.unsafe_is_equal("pid")) {
+          fields.pid = token_of(value);
+        }
+        break;
+      case 'n':
+        if (raw_key.unsafe_is_equal("name")) fields.name = token_of(value);
+        break;
+      case 'c':
+        if (raw_key.unsafe_is_equal("cat")) fields.category = token_of(value);
+        break;
+      case 't':
+        if (raw_key.unsafe_is_equal("ts")) {
+          fields.time = token_of(value);
+        } else if (raw_key.unsafe_is_equal("tid")) {
+          fields.tid = token_of(value);
+        }
+        break;
+      case 'd':
+        if (raw_key.unsafe_is_equal("dur")) fields.duration = token_of(value);
+        break;
+      case 'a':
+        if (raw_key.unsafe_is_equal("args")) {
+          object arguments;
+          const auto error = value.get_object().get(arguments);
+          if (error == simdjson::INCORRECT_TYPE) {
+            fields.arguments_mistyped = true;
+            break;
+          }
+          if (error != simdjson::SUCCESS) return false;
+          for (auto argument : arguments) {
+            simdjson::ondemand::raw_json_string raw_name;
+            if (argument.key().get(raw_name) != simdjson::SUCCESS) return false;
+            simdjson::ondemand::value argument_value;
+            if (argument.value().get(argument_value) != simdjson::SUCCESS) return false;
+            const char* name = raw_name.raw();
+            const char* end = name;
+            while (*end != '"' && end - name < 32) end++;  // no argument we read is longer; the buffer is padded
+            if (*end != '"' || end == name) continue;
+            if (!take_argument({name, static_cast<std::size_t>(end - name)}, argument_value, fields)) return false;
+          }
+        }
+        break;
+      default: break;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+class EventParser::Impl {
+ public:
+  explicit Impl(bool unpadded) : rows_(dictionary_, unpadded) {}
+
+  BatchResult parse(EventBatch& batch, EventPart& part) {
+    if (!batch.one_event && parse_whole(batch, part)) return {BatchResult::Status::complete, batch.buffer.size()};
+    return parse_slowly(batch, part);
+  }
+
+  WorkerDictionary& dictionary() { return dictionary_; }
+
+ private:
+  // All events at once. Nothing is kept when any of them is not JSON.
+  bool parse_whole(EventBatch& batch, EventPart& part) {
+    char* text = batch.buffer.data();
+    const std::size_t size = batch.buffer.size();
+    text[-1] = '[';
+    const char saved = text[size];
+    text[size] = ']';
+    EventPart rows;
+    rows.worker = part.worker;
+    bool good = false;
+    {
+      simdjson::ondemand::document document;
+      simdjson::ondemand::array array;
+      if (parser_.iterate(text - 1, size + 2, size + 2 + simdjson::SIMDJSON_PADDING).get(document) == simdjson::SUCCESS &&
+          document.get_array().get(array) == simdjson::SUCCESS) {
+        good = take_elements(array, batch, rows) && document.at_end();
+      }
+    }
+    text[size] = saved;
+    if (good) part = std::move(rows);
+    return good;
+  }
+
+  bool take_elements(simdjson::ondemand::array array, const EventBatch& batch, EventPart& rows) {
+    const char* base = batch.buffer.text().data();
+    for (auto element : array) {
+      simdjson::ondemand::value value;
+      if (element.get(value) != simdjson::SUCCESS) return false;
+      const std::string_view token = value.raw_json_token();
+      const std::uint64_t offset = batch.offset + static_cast<std::uint64_t>(token.data() - base);
+      object event;
+      const auto error = value.get_object().get(event);
+      if (error == simdjson::INCORRECT_TYPE) {
+        rows.num_records++;
+        rows.note(HealthKind::not_an_event, offset, token_of(value));
+        continue;
+      }
+      if (error != simdjson::SUCCESS) return false;
+      EventFields fields;
+      if (!take_event(event, fields)) return false;
+      rows_.add(fields, offset, rows);
+    }
+    return true;
+  }
+
+  // Parses one object in a copy of its own. Returns false when it is not JSON.
+  bool parse_single(std::string_view json, std::uint64_t offset, EventPart& part) {
+    scratch_.assign(json);
+    simdjson::ondemand::document document;
+    object event;
+    if (parser_.iterate(scratch_.data(), scratch_.size(), scratch_.size() + simdjson::SIMDJSON_PADDING).get(document) != simdjson::SUCCESS) return false;
+    if (document.get_object().get(event) != simdjson::SUCCESS) return false;
+    EventFields fields;
+    if (!take_event(event, fields) || !document.at_end()) return false;
+    rows_.add(fields, offset, part);
+    return true;
+  }
+
+  // The canonical reading of rules 1.2 to 1.4, one element after the other. `parse_whole` gives the same rows wherever it succeeds.
+  BatchResult parse_slowly(EventBatch& batch, EventPart& part) {
+    using Status = BatchResult::Status;
+    const std::string_view text = batch.buffer.text();
+    std::size_t at = 0;
+    bool after_element = false;
+    if (batch.resync) {
+      at = find_good_event(text, 0, batch);
+      if (at == std::string_view::npos) return lost_until_end(batch, text);
+    }
+    for (;;) {
+      const std::size_t before = at;
+      std::size_t commas = 0;
+      while (at < text.size() && (is_space(text[at]) || text[at] == ',')) commas += text[at++] == ',' ? 1u : 0u;
+      if (at >= text.size()) return {Status::complete, before, after_element};
+      const bool closes = text[at] == ']';
+      if (const std::string_view problem = separator_problem(commas, after_element, closes); !problem.empty()) {
+        part.note(HealthKind::separator_repaired, batch.offset + before, problem);
+      }
+      if (closes) return {Status::array_closed, at + 1, false};
+      const std::size_t start = at;
+      if (take_element(text, batch.offset, at, part)) {
+        after_element = true;
+      } else {
+        if (!batch.one_event) return {Status::undecided, start, false};
+        const bool ran_out = ran_out_;
+        at = find_good_event(text, start + 1, batch);
+        if (at == std::string_view::npos && batch.at_end && ran_out) return {Status::cut, start, false};
+        part.num_records++;
+        part.note(HealthKind::unreadable_event, batch.offset + start, text.substr(start));
+        if (at == std::string_view::npos) return lost_until_end(batch, text);
+        after_element = false;
+      }
+      if (batch.one_event) return {Status::stopped, at, after_element};
+    }
+  }
+
+  // Reads the element at `at` and moves behind it. Fails when it cannot be read; `ran_out_` says that the text ended before it did.
+  bool take_element(std::string_view text, std::uint64_t offset, std::size_t& at, EventPart& part) {
+    ran_out_ = false;
+    if (text[at] != '{') return take_other(text, offset, at, part);
+    const std::string_view rest = text.substr(at);
+    const ElementScan scan = scan_elements(rest.substr(0, kMaxEventBytes), true);
+    if (scan.first_end > 0 && parse_single(rest.substr(0, scan.first_end), offset + at, part)) {
+      at += scan.first_end;
+      return true;
+    }
+    const Repair repair = repair_object(rest.substr(0, kRepairBytes));
+    ran_out_ = repair.status == RepairStatus::cut;
+    if (repair.status != RepairStatus::repaired || !parse_single(repair.json, offset + at, part)) return false;
+    part.note(HealthKind::text_repaired, offset + at, rest.substr(0, repair.consumed));
+    at += repair.consumed;
+    return true;
+  }
+
+  // An element that is no object: a scalar, a string or an array.
+  bool take_other(std::string_view text, std::uint64_t offset, std::size_t& at, EventPart& part) {
+    const std::size_t start = at;
+    std::size_t end = at + 1;  // at least one byte, whatever it is
+    if (text[at] == '[') {
+      const ElementScan scan = scan_elements(text.substr(at, kMaxEventBytes), true);
+      ran_out_ = scan.first_end == 0;
+      if (ran_out_) return false;
+      end = at + scan.first_end;
+    } else if (text[at] == '"') {
+      while (end < text.size() && text[end] != '"' && text[end] != '\n') end += text[end] == '\\' ? 2u : 1u;
+      end = std::min(end + 1, text.size());
+    } else {
+      while (end < text.size() && std::string_view(",]{\"").find(text[end]) == std::string_view::npos && !is_space(text[end])) end++;
+    }
+    at = end;
+    part.num_records++;
+    part.note(HealthKind::not_an_event, offset + start, text.substr(start, end - start));
+    return true;
+  }
+
+  // Finds a start from which a whole event with a phase can be read.
+  std::size_t find_good_event(std::string_view text, std::size_t from, const EventBatch& batch) {
+    for (std::size_t at = find_event_start(text, from); at != std::string_view::npos; at = find_event_start(text, at + 1)) {
+      EventPart trial;
+      std::size_t end = at;
+      if (take_element(text, batch.offset, end, trial) && rows_.last_had_phase()) return at;
+    }
+    return std::string_view::npos;
+  }
+
+  // Nothing readable in the rest: keep the last bytes, in which a start may begin, and go on looking.
+  static BatchResult lost_until_end(const EventBatch& batch, std::string_view text) {
+    using Status = BatchResult::Status;
+    if (batch.at_end) return {Status::complete, text.size(), false};
+    constexpr std::size_t kOverlap = 256;  // longer than the white space and key of any event start we look for
+    return {Status::stopped, text.size() - std::min(text.size() / 2, kOverlap), false, true};
+  }
+
+  WorkerDictionary dictionary_;
+  EventRows rows_;
+  simdjson::ondemand::parser parser_;
+  TextWindow scratch_;
+  bool ran_out_ = false;
+};
+
+std::string_view separator_problem(std::size_t commas, bool after_element, bool closes) {
+  if (closes) return commas > 0 ? "comma before the end of the array" : std::string_view();
+  if (after_element) return commas == 1 ? std::string_view() : (commas == 0 ? "no comma" : "several commas");
+  return {};
+}
+
+EventParser::EventParser(bool unpadded_nanoseconds) : impl_(std::make_unique<Impl>(unpadded_nanoseconds)) {}
+EventParser::~EventParser() = default;
+EventParser::EventParser(EventParser&&) noexcept = default;
+WorkerDictionary& EventParser::dictionary() { return impl_->dictionary(); }
+BatchResult EventParser::parse(EventBatch& batch, EventPart& part) { return impl_->parse(batch, part); }
+
+}  // namespace chopper

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/kineto/event_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/decimal.h"
+
+namespace chopper {
+namespace {
+
+// The text of a string token; other tokens as they are.
+std::string_view unquoted(std::string_view token) {
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') return token.substr(1, token.size() - 2);
+  return token;
+}
+
+bool is_string(std::string_view token) { return !token.empty() && token.front() == '"'; }
+bool is_number(std::string_view token) { return !token.empty() && (token.front() == '-' || (token.front() >= '0' && token.front() <= '9')); }
+
+std::int64_t integer_or(std::string_view token, std::int64_t otherwise) {
+  if (token.empty()) return otherwise;
+  return parse_int64(unquoted(token)).value_or(otherwise);
+}
+
+std::int32_t device_or(std::string_view token, std::int32_t otherwise) {
+  const std::int64_t value = integer_or(token, -1);
+  return value >= 0 && value <= INT32_MAX ? static_cast<std::int32_t>(value) : otherwise;
+}
+
+// "[16, 8, 2]" to an extent; anything else is unknown.
+Extent extent_of(std::string_view json) {
+  std::array<std::uint64_t, 3> values = {};
+  std::size_t count = 0;
+  bool digit = false;
+  if (json.empty() || json.front() != '[') return {};
+  for (const char c : json.substr(1)) {
+    if (c >= '0' && c <= '9') {
+      if (!digit && count == 3) return {};
+      if (!digit) count++;
+      digit = true;
+      values[count - 1] = std::min<std::uint64_t>(values[count - 1] * 10 + static_cast<std::uint64_t>(c - '0'), UINT32_MAX);
+    } else if (c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+      digit = false;
+    } else if (c == ']') {
+      break;
+    } else {
+      return {};
+    }
+  }
+  if (count != 3) return {};
+  return {static_cast<std::uint32_t>(values[0]), static_cast<std::uint32_t>(values[1]), static_cast<std::uint32_t>(values[2])};
+}
+
+// "stream 7" to 7.
+std::int64_t stream_of_name(std::string_view token) {
+  const std::string_view text = unquoted(token);
+  if (!text.starts_with("stream ")) return kNoNumber;
+  return integer_or(text.substr(7), kNoNumber);
+}
+
+constexpr std::array<std::string_view, 9> kNotHostWork = {"gpu_user_annotation", "trace", "overhead", "cuda_sync", "cuda_event",
+                                                         "cuda_profiler_range", "external_correlation", "collective_comm", "hardware_counters"};
+
+}  // namespace
+
+// A span, begin or end with its times as written.
+struct EventRows::Span {
+  std::uint64_t offset = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  EventKind kind = EventKind::host;
+};
+
+StringId EventRows::name_of(std::string_view token) {
+  if (is_string(token)) return dictionary_.names.intern(unquoted(token));
+  if (token.empty() || token == "null" || token.front() == '[' || token.front() == '{') return dictionary_.names.intern("");
+  return dictionary_.names.intern(token);
+}
+
+EventKind EventRows::kind_of(std::string_view category) {
+  if (category == last_category_) return last_kind_;
+  std::string lower(unquoted(category));
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  EventKind kind = EventKind::host;
+  if (!is_string(category)) {
+    kind = EventKind::host;
+  } else if (lower == "kernel") {
+    kind = EventKind::kernel;
+  } else if (lower == "gpu_memcpy" || lower == "memcpy") {
+    kind = EventKind::memcpy;
+  } else if (lower == "gpu_memset" || lower == "memset") {
+    kind = EventKind::memset;
+  } else if (lower == "cuda_runtime" || lower == "runtime") {
+    kind = EventKind::runtime;
+  } else if (lower == "cuda_driver") {
+    kind = EventKind::driver;
+  } else if (lower == "cpu_op" || lower == "operator") {
+    kind = EventKind::operation;
+  } else if (lower == "user_annotation") {
+    kind = EventKind::annotation;
+  } else if (lower == "python_function") {
+    kind = EventKind::python;
+  } else if (lower.starts_with("xpu_") || lower.starts_with("mtia_") || lower.starts_with("privateuse1_") || lower == "hpu_op") {
+    kind = EventKind::unknown_gpu;
+  } else if (std::find(kNotHostWork.begin(), kNotHostWork.end(), lower) != kNotHostWork.end()) {
+    kind = EventKind::device_other;
+  } else if (!lower.empty()) {
+    kind = EventKind::device_other;  // a category nobody told us about does not define the host window
+  }
+  last_category_.assign(category);
+  last_kind_ = kind;
+  return kind;
+}
+
+std::int64_t EventRows::time_of(std::string_view token, EventPart& part, bool& valid, bool& overflow) {
+  const Nanoseconds time = micros_to_ns(unquoted(token), unpadded_);
+  part.fraction_shape |= time.shape;
+  valid = time.status == NumberStatus::ok;
+  overflow = time.status == NumberStatus::overflow;
+  return time.value;
+}
+
+void EventRows::add(const EventFields& fields, std::uint64_t offset, EventPart& part) {
+  part.num_records++;
+  const std::string_view phase = unquoted(fields.phase);
+  last_had_phase_ = is_string(fields.phase) && phase.size() == 1;
+  if (fields.phase.empty() && fields.time.empty() && fields.name.empty()) {
+    part.note(HealthKind::not_an_event, offset, "an object without ph, ts and name");
+    return;
+  }
+  char letter = last_had_phase_ ? phase[0] : '\0';
+  if (letter == '\0') {
+    const bool span = !fields.time.empty() && !fields.duration.empty();
+    part.note(HealthKind::missing_field, offset, "no ph");
+    if (!span) return;
+    letter = 'X';
+  } else if (letter == 'X' || letter == 'B') {
+    std::string_view lacks;
+    if (fields.arguments_mistyped) lacks = "args is not an object";
+    if (!is_number(fields.tid) && !is_string(fields.tid)) lacks = "no tid";
+    if (!is_number(fields.pid) && !is_string(fields.pid)) lacks = "no pid";
+    if (!fields.category.empty() && !is_string(fields.category)) lacks = "cat is not a string";
+    if (!is_string(fields.name)) lacks = "name is missing or not a string";
+    if (!lacks.empty()) part.note(HealthKind::missing_field, offset, lacks);
+  }
+  if (letter == 'X' || letter == 'B' || letter == 'E') {
+    add_span(fields, offset, letter, part);
+    return;
+  }
+  if (fields.time.empty()) return;
+  bool valid = false;
+  bool overflow = false;
+  const std::int64_t time = time_of(fields.time, part, valid, overflow);
+  if (!valid) return;
+  if (letter != 'M') part.last_time_ns = std::max(part.last_time_ns, time);
+  if ((letter == 'i' || letter == 'I') && fields.name == "\"[memory]\"") add_memory_event(fields, time, part);
+}
+
+void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char phase, EventPart& part) {
+  Span span;
+  span.offset = offset;
+  span.kind = kind_of(fields.category);
+  const bool gpu = span.kind == EventKind::kernel || span.kind == EventKind::memcpy || span.kind == EventKind::memset;
+  bool valid = false;
+  bool overflow = false;
+  span.start_ns = time_of(fields.time, part, valid, overflow);
+  const auto describe = [&] { return std::string(unquoted(fields.name)).substr(0, 60) + ", ts " + std::string(fields.time) + ", dur " + std::string(fields.duration); };
+  if (overflow) {
+    part.note(HealthKind::time_overflow, offset, describe());
+    return;
+  }
+  if (!valid) {
+    part.note(HealthKind::missing_time, offset, describe());
+    return;
+  }
+  if (!part.has_first_time && span.start_ns != 0) {
+    part.has_first_time = true;
+    part.first_time_ns = span.start_ns;
+  }
+  part.last_time_ns = std::max(part.last_time_ns, span.start_ns);
+  if (phase == 'X') {
+    span.duration_ns = time_of(fields.duration, part, valid, overflow);
+    if (overflow) {
+      part.note(HealthKind::time_overflow, offset, describe());
+      return;
+    }
+    if (!valid) {
+      span.duration_ns = 0;
+      part.note(gpu ? HealthKind::missing_duration_gpu : HealthKind::missing_duration, offset, describe());
+      if (gpu) return;
+    }
+    // The bound keeps start + duration inside int64; the exact rules follow once the base is known.
+    if (span.duration_ns >= 0 && span.duration_ns < (std::int64_t{1} << 62) && span.start_ns < (std::int64_t{1} << 62)) {
+      part.last_time_ns = std::max(part.last_time_ns, span.start_ns + span.duration_ns);
+    }
+  }
+  OpenSpan open;
+  open.begin = phase == 'B';
+  if (phase == 'E') {
+    open.named = is_string(fields.name);
+    open.thread = dictionary_.thread(fields.pid, fields.tid);
+    open.name = name_of(fields.name);
+    open.time_ns = span.start_ns;
+    open.offset = offset;
+    part.open_spans.push_back(open);
+    return;
+  }
+  switch (span.kind) {
+    case EventKind::kernel:
+    case EventKind::memcpy:
+    case EventKind::memset:
+      open.table = SpanTable::gpu_work;
+      open.row = static_cast<std::uint32_t>(num_rows(part.gpu_work));
+      add_gpu_work(fields, span, part);
+      break;
+    case EventKind::runtime:
+    case EventKind::driver: {
+      open.table = SpanTable::launches;
+      open.row = static_cast<std::uint32_t>(num_rows(part.launches));
+      LaunchTable& t = part.launches;
+      const std::string_view name = unquoted(fields.name);
+      if (name.starts_with("hip")) part.num_hip_calls++;
+      if (name.starts_with("cu")) part.num_cuda_calls++;
+      t.name.push_back(name_of(fields.name));
+      t.kind.push_back(span.kind == EventKind::runtime ? CallKind::runtime : CallKind::driver);
+      t.start_ns.push_back(span.start_ns);
+      t.duration_ns.push_back(span.duration_ns);
+      t.thread.push_back(dictionary_.thread(fields.pid, fields.tid));
+      t.correlation.push_back(integer_or(fields.correlation, kNoId));
+      t.offset.push_back(offset);
+      break;
+    }
+    case EventKind::operation:
+    case EventKind::annotation:
+    case EventKind::python: {
+      if (span.kind == EventKind::python) {
+        part.num_python_frames++;
+        if (!unquoted(fields.name).starts_with("nn.Module: ")) {
+          open.host_window = true;
+          break;
+        }
+      }
+      open.table = SpanTable::ranges;
+      open.row = static_cast<std::uint32_t>(num_rows(part.ranges));
+      HostRangeTable& t = part.ranges;
+      t.name.push_back(name_of(fields.name));
+      t.kind.push_back(span.kind == EventKind::operation ? RangeKind::operation : span.kind == EventKind::annotation ? RangeKind::annotation : RangeKind::module);
+      t.start_ns.push_back(span.start_ns);
+      t.duration_ns.push_back(span.duration_ns);
+      t.thread.push_back(dictionary_.thread(fields.pid, fields.tid));
+      t.external_id.push_back(integer_or(fields.external_id, kNoId));
+      t.sequence_number.push_back(integer_or(fields.sequence_number, kNoNumber));
+      t.forward_thread.push_back(integer_or(fields.forward_thread, kNoNumber));
+      t.offset.push_back(offset);
+      if (!fields.rank.empty() && part.process_group_rank == kNoNumber && fields.name == "\"record_param_comms\"") {
+        part.process_group_rank = integer_or(fields.rank, kNoNumber);
+      }
+      break;
+    }
+    case EventKind::unknown_gpu:
+      if (part.unknown_gpu++ == 0) part.unknown_gpu_offset = offset;
+      break;
+    case EventKind::host: open.host_window = true; break;
+    case EventKind::device_other: break;
+  }
+  if (phase == 'B') {
+    open.thread = dictionary_.thread(fields.pid, fields.tid);
+    open.name = name_of(fields.name);
+    open.time_ns = span.start_ns;
+    open.offset = offset;
+    part.open_spans.push_back(open);
+  } else if (open.host_window) {
+    if (span.duration_ns < 0) {
+      part.note(HealthKind::negative_duration, offset, describe());
+    } else if (span.duration_ns >= (std::int64_t{1} << 62)) {
+      part.note(HealthKind::time_overflow, offset, describe());
+    } else if (span.start_ns == 0) {
+      if (part.num_zero_time_host++ == 0) part.zero_time_offset = offset;
+      part.zero_time_host.include(0, span.duration_ns);
+    } else if (span.start_ns < (std::int64_t{1} << 62) && span.start_ns > -(std::int64_t{1} << 62)) {
+      part.host.include(span.start_ns, span.start_ns + span.duration_ns);
+    }
+  }
+}
+
+void EventRows::add_gpu_work(const EventFields& fields, const Span& span, EventPart& part) {
+  GpuWorkTable& t = part.gpu_work;
+  t.name.push_back(name_of(fields.name));
+  t.category.push_back(span.kind == EventKind::kernel ? GpuCategory::kernel : span.kind == EventKind::memcpy ? GpuCategory::memcpy : GpuCategory::memset);
+  t.start_ns.push_back(span.start_ns);
+  t.duration_ns.push_back(span.duration_ns);
+  t.device.push_back(device_or(fields.device, device_or(fields.pid, kUnknownDevice)));
+  std::int64_t stream = integer_or(fields.stream, kNoNumber);
+  if (stream == kNoNumber) stream = integer_or(fields.tid, kNoNumber);
+  if (stream == kNoNumber) stream = stream_of_name(fields.tid);
+  t.stream.push_back(stream);
+  t.correlation.push_back(integer_or(fields.correlation, kNoId));
+  t.external_id.push_back(integer_or(fields.external_id, kNoId));
+  t.bytes.push_back(integer_or(fields.bytes, kNoNumber));
+  t.grid.push_back(extent_of(fields.grid));
+  t.block.push_back(extent_of(fields.block));
+  t.collective.push_back(add_collective(fields, part));
+  t.offset.push_back(span.offset);
+  if (!fields.rank.empty() && part.process_group_rank == kNoNumber) part.process_group_rank = integer_or(fields.rank, kNoNumber);
+}
+
+RowId EventRows::add_collective(const EventFields& fields, EventPart& part) {
+  if (fields.collective_name.empty() || fields.collective_name == "null") return kNoRow;
+  CollectiveTable& t = part.collectives;
+  const RowId row{static_cast<std::uint32_t>(num_rows(t))};
+  t.kind.push_back(name_of(fields.collective_name));
+  t.group.push_back(name_of(fields.group_name));
+  t.ranks.push_back(name_of(fields.group_ranks));
+  t.dtype.push_back(name_of(fields.dtype));
+  t.group_size.push_back(integer_or(fields.group_size, kNoNumber));
+  t.in_elements.push_back(integer_or(fields.in_elements, kNoNumber));
+  t.out_elements.push_back(integer_or(fields.out_elements, kNoNumber));
+  t.sequence.push_back(integer_or(fields.collective_sequence, kNoNumber));
+  return row;
+}
+
+void EventRows::add_memory_event(const EventFields& fields, std::int64_t time_ns, EventPart& part) {
+  MemoryEventTable& t = part.memory;
+  t.time_ns.push_back(time_ns);
+  t.address.push_back(integer_or(fields.address, kNoNumber));
+  t.bytes.push_back(integer_or(fields.memory_bytes, kNoNumber));
+  t.allocated_bytes.push_back(integer_or(fields.total_allocated, kNoNumber));
+  t.reserved_bytes.push_back(integer_or(fields.total_reserved, kNoNumber));
+  t.device.push_back(device_or(fields.memory_device, kUnknownDevice));
+  t.thread.push_back(dictionary_.thread(fields.pid, fields.tid));
+}
+
+}  // namespace chopper

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/kineto/json_repair.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace chopper {
+namespace {
+
+constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
+
+constexpr char kHex[] = "0123456789abcdef";
+
+// Returns the length of the valid UTF-8 sequence at `at`, 0 when there is none.
+std::size_t utf8_length(std::string_view s, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
+  const auto tail = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
+  const unsigned c = byte(at);
+  if (c < 0x80) return 1;
+  if (c >= 0xc2 && c < 0xe0) return tail(at + 1) ? 2 : 0;
+  if (c >= 0xe0 && c < 0xf0) {
+    const unsigned second = byte(at + 1);
+    const bool fits = (c != 0xe0 || second >= 0xa0) && (c != 0xed || second < 0xa0);
+    return fits && tail(at + 1) && tail(at + 2) ? 3 : 0;
+  }
+  if (c >= 0xf0 && c < 0xf5) {
+    const unsigned second = byte(at + 1);
+    const bool fits = (c != 0xf0 || second >= 0x90) && (c != 0xf4 || second < 0x90);
+    return fits && tail(at + 1) && tail(at + 2) && tail(at + 3) ? 4 : 0;
+  }
+  return 0;
+}
+
+// A reader that copies what it reads to valid JSON. Nesting is kept in a vector, so depth is bounded by the text alone.
+class Repairer {
+ public:
+  explicit Repairer(std::string_view text) : text_(text) {}
+
+  Repair run() {
+    Repair result;
+    result.status = object();
+    if (result.status == RepairStatus::repaired) {
+      result.consumed = at_;
+      result.json = std::move(out_);
+    }
+    return result;
+  }
+
+ private:
+  enum class State { value, key, after_value };
+
+  bool ended() const { return at_ >= text_.size(); }
+  void skip_space() {
+    while (!ended() && is_space(text_[at_])) at_++;
+  }
+
+  RepairStatus object() {
+    State state = State::value;
+    for (;;) {
+      skip_space();
+      if (ended()) return RepairStatus::cut;
+      const char c = text_[at_];
+      if (state == State::after_value) {
+        if (c == ',') {
+          at_++;
+          skip_space();
+          if (ended()) return RepairStatus::cut;
+          if (text_[at_] == '}' || text_[at_] == ']' || text_[at_] == ',') continue;  // a trailing or doubled comma
+          out_.push_back(',');
+          state = nesting_.back() == '{' ? State::key : State::value;
+        } else if (c == (nesting_.back() == '{' ? '}' : ']')) {
+          at_++;
+          out_.push_back(c);
+          nesting_.pop_back();
+          if (nesting_.empty()) return RepairStatus::repaired;
+        } else {
+          return RepairStatus::unreadable;
+        }
+      } else if (state == State::key) {
+        if (c == '}' && out_.back() == '{') {
+          state = State::after_value;
+          continue;
+        }
+        if (c == ',' && out_.back() == '{') {
+          at_++;
+          continue;
+        }
+        if (c != '"') return RepairStatus::unreadable;
+        const RepairStatus status = string(true);
+        if (status != RepairStatus::repaired) return status;
+        skip_space();
+        if (ended()) return RepairStatus::cut;
+        if (text_[at_] != ':') return RepairStatus::unreadable;
+        at_++;
+        out_.push_back(':');
+        state = State::value;
+      } else {
+        if (c == '{' || c == '[') {
+          at_++;
+          out_.push_back(c);
+          nesting_.push_back(c);
+          state = c == '{' ? State::key : State::value;
+        } else if (nesting_.empty()) {
+          return RepairStatus::unreadable;  // not an object
+        } else if (c == ']' && nesting_.back() == '[' && out_.back() == '[') {
+          state = State::after_value;
+        } else if (c == '"') {
+          const RepairStatus status = string(false);
+          if (status != RepairStatus::repaired) return status;
+          state = State::after_value;
+        } else {
+          const RepairStatus status = scalar();
+          if (status != RepairStatus::repaired) return status;
+          state = State::after_value;
+        }
+      }
+    }
+  }
+
+  // Numbers and the three words as they are; anything else up to the next delimiter becomes null.
+  RepairStatus scalar() {
+    const std::size_t begin = at_;
+    while (!ended() && text_[at_] != ',' && text_[at_] != '}' && text_[at_] != ']' && text_[at_] != '"' && !is_space(text_[at_])) at_++;
+    if (ended()) return RepairStatus::cut;
+    const std::string_view token = text_.substr(begin, at_ - begin);
+    if (token.empty()) return RepairStatus::unreadable;
+    const bool word = token == "true" || token == "false" || token == "null";
+    const bool number = token.find_first_not_of("0123456789+-.eE") == std::string_view::npos && token.find_first_of("0123456789") != std::string_view::npos;
+    if (word || number) {
+      out_.append(token);
+    } else if (token == "NaN" || token == "-NaN" || token == "nan" || token == "-nan" || token == "inf" || token == "-inf" ||
+               token == "Infinity" || token == "-Infinity" || token == "N/A") {
+      out_.append("null");
+    } else {
+      return RepairStatus::unreadable;
+    }
+    return RepairStatus::repaired;
+  }
+
+  // A quote ends a key when ':' follows; it ends a value when '}' or ']' or, after a comma, the start of what may come next follows.
+  // Any other quote belongs to the text (an unescaped one, as in "foo("a")").
+  RepairStatus closes(std::size_t quote, bool key, bool& yes) const {
+    std::size_t i = quote + 1;
+    while (i < text_.size() && is_space(text_[i])) i++;
+    yes = false;
+    if (i >= text_.size()) return RepairStatus::cut;
+    if (key) {
+      yes = text_[i] == ':';
+      return RepairStatus::repaired;
+    }
+    if (text_[i] == (nesting_.back() == '{' ? '}' : ']')) {
+      yes = true;
+      return RepairStatus::repaired;
+    }
+    if (text_[i] != ',') return RepairStatus::repaired;
+    for (i++; i < text_.size() && is_space(text_[i]); i++) {
+    }
+    if (i >= text_.size()) return RepairStatus::cut;
+    if (nesting_.back() == '[') {
+      yes = true;
+      return RepairStatus::repaired;
+    }
+    if (text_[i] == '}') {
+      yes = true;
+      return RepairStatus::repaired;
+    }
+    if (text_[i] != '"') return RepairStatus::repaired;
+    // In an object the comma must lead to a key: a short text without quotes, then a quote and a colon.
+    for (i++; i < text_.size() && text_[i] != '"' && !is_control(text_[i]); i++) {
+    }
+    if (i >= text_.size()) return RepairStatus::cut;
+    if (text_[i] != '"') return RepairStatus::repaired;
+    for (i++; i < text_.size() && is_space(text_[i]); i++) {
+    }
+    if (i >= text_.size()) return RepairStatus::cut;
+    yes = text_[i] == ':';
+    return RepairStatus::repaired;
+  }
+
+  RepairStatus string(bool key) {
+    at_++;  // the opening quote
+    out_.push_back('"');
+    while (!ended()) {
+      const char c = text_[at_];
+      if (c == '"') {
+        bool yes = false;
+        const RepairStatus status = closes(at_, key, yes);
+        if (status != RepairStatus::repaired) return status;
+        at_++;
+        if (yes) {
+          out_.push_back('"');
+          return RepairStatus::repaired;
+        }
+        out_.append("\\\"");
+      } else if (c == '\\') {
+        if (at_ + 1 >= text_.size()) return RepairStatus::cut;
+        escape();
+      } else if (is_control(c)) {
+        if (c == '\n' && looks_like_next_line()) return RepairStatus::unreadable;  // the closing quote is missing
+        const auto byte = static_cast<unsigned char>(c);
+        out_.append("\\u00");
+        out_.push_back(kHex[byte >> 4]);
+        out_.push_back(kHex[byte & 15]);
+        at_++;
+      } else if (const std::size_t length = utf8_length(text_, at_); length > 0) {
+        out_.append(text_.substr(at_, length));
+        at_ += length;
+      } else {
+        if (text_.size() - at_ < 4) return RepairStatus::cut;
+        out_.append("\xef\xbf\xbd");
+        at_++;
+      }
+    }
+    return RepairStatus::cut;
+  }
+
+  void escape() {
+    const char c = text_[at_ + 1];
+    if (c == 'u') {
+      bool valid = at_ + 6 <= text_.size();
+      for (std::size_t i = 2; valid && i < 6; i++) valid = std::string_view("0123456789abcdefABCDEF").find(text_[at_ + i]) != std::string_view::npos;
+      if (valid) {
+        out_.append(text_.substr(at_, 6));
+        at_ += 6;
+        return;
+      }
+    } else if (std::string_view("\"\\/bfnrt").find(c) != std::string_view::npos) {
+      out_.append(text_.substr(at_, 2));
+      at_ += 2;
+      return;
+    }
+    out_.append("\\\\");  // an invalid escape: a backslash, then what follows it
+    at_++;
+  }
+
+  // Whether a new line of the form `"key":` begins behind the line break at `at_`.
+  bool looks_like_next_line() const {
+    std::size_t i = at_ + 1;
+    while (i < text_.size() && is_space(text_[i])) i++;
+    if (i >= text_.size() || text_[i] != '"') return false;
+    const std::size_t begin = ++i;
+    while (i < text_.size() && text_[i] != '"' && i - begin < 64 && !is_control(text_[i])) i++;
+    return i + 1 < text_.size() && text_[i] == '"' && text_[i + 1] == ':';
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string out_;
+  std::vector<char> nesting_;
+};
+
+constexpr std::array<std::string_view, 10> kEventKeys = {"ph", "name", "cat", "pid", "tid", "ts", "dur", "args", "id", "bp"};
+
+void append_utf8(std::string& out, std::uint32_t c) {
+  const auto put = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (c < 0x80) {
+    put(c);
+  } else if (c < 0x800) {
+    put(0xc0 | c >> 6);
+    put(0x80 | (c & 0x3f));
+  } else if (c < 0x10000) {
+    put(0xe0 | c >> 12);
+    put(0x80 | (c >> 6 & 0x3f));
+    put(0x80 | (c & 0x3f));
+  } else {
+    put(0xf0 | c >> 18);
+    put(0x80 | (c >> 12 & 0x3f));
+    put(0x80 | (c >> 6 & 0x3f));
+    put(0x80 | (c & 0x3f));
+  }
+}
+
+// Parses four hexadecimal digits at `at`; 0x110000 when they are not.
+std::uint32_t hex4(std::string_view raw, std::size_t at) {
+  if (at + 4 > raw.size()) return 0x110000;
+  std::uint32_t value = 0;
+  for (std::size_t i = at; i < at + 4; i++) {
+    const char c = raw[i];
+    const char lower = static_cast<char>(c | 0x20);
+    if (c >= '0' && c <= '9') {
+      value = value << 4 | static_cast<std::uint32_t>(c - '0');
+    } else if (lower >= 'a' && lower <= 'f') {
+      value = value << 4 | static_cast<std::uint32_t>(lower - 'a' + 10);
+    } else {
+      return 0x110000;
+    }
+  }
+  return value;
+}
+
+}  // namespace
+
+Repair repair_object(std::string_view text) { return Repairer(text).run(); }
+
+std::size_t find_event_start(std::string_view text, std::size_t from) {
+  for (std::size_t at = text.find('{', from); at != std::string_view::npos; at = text.find('{', at + 1)) {
+    std::size_t i = at + 1;
+    while (i < text.size() && is_space(text[i])) i++;
+    if (i >= text.size() || text[i] != '"') continue;
+    for (const std::string_view key : kEventKeys) {
+      if (text.substr(i + 1, key.size()) != key || i + 1 + key.size() >= text.size() || text[i + 1 + key.size()] != '"') continue;
+      return at;
+    }
+  }
+  return std::string_view::npos;
+}
+
+std::string unescape(std::string_view raw, bool& invalid) {
+  std::string out;
+  out.reserve(raw.size());
+  for (std::size_t i = 0; i < raw.size(); i++) {
+    if (raw[i] != '\\' || i + 1 >= raw.size()) {
+      out.push_back(raw[i]);
+      continue;
+    }
+    const char c = raw[++i];
+    switch (c) {
+      case '"': case '\\': case '/': out.push_back(c); break;
+      case 'b': out.push_back('\b'); break;
+      case 'f': out.push_back('\f'); break;
+      case 'n': out.push_back('\n'); break;
+      case 'r': out.push_back('\r'); break;
+      case 't': out.push_back('\t'); break;
+      case 'u': {
+        std::uint32_t unit = hex4(raw, i + 1);
+        if (unit == 0x110000) {
+          invalid = true;
+          out.append("\\u");
+          break;
+        }
+        i += 4;
+        if (unit >= 0xd800 && unit < 0xdc00 && raw.substr(i + 1, 2) == "\\u") {
+          const std::uint32_t low = hex4(raw, i + 3);
+          if (low >= 0xdc00 && low < 0xe000) {
+            unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+            i += 6;
+          }
+        }
+        append_utf8(out, unit >= 0xd800 && unit < 0xe000 ? 0xfffd : unit);
+        break;
+      }
+      default:
+        invalid = true;
+        out.push_back('\\');
+        out.push_back(c);
+    }
+  }
+  return out;
+}
+
+}  // namespace chopper

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/health.h"
+
+#include <algorithm>
+
+namespace chopper {
+namespace {
+
+constexpr std::string_view kAllTimes = "every sum: what is not there is not counted";
+constexpr std::string_view kNoCost = "";
+
+// clang-format off
+constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
+    {"truncated", Severity::data_loss, "the file ends before its end", kAllTimes},
+    {"corrupt_compression", Severity::data_loss, "the compressed stream is damaged; read up to there", kAllTimes},
+    {"unreadable_event", Severity::data_loss, "an event is not JSON and could not be repaired", kAllTimes},
+    {"missing_time", Severity::data_loss, "a span has no usable ts", kAllTimes},
+    {"no_trace_events", Severity::data_loss, "the document has no traceEvents", kAllTimes},
+    {"input_failed", Severity::data_loss, "one of several inputs could not be read", kAllTimes},
+    {"rank_missing", Severity::note, "ranks of the job have no trace", "comparisons between ranks see only those that are here"},
+    {"time_overflow", Severity::skipped, "a time does not fit 64-bit nanoseconds", "quarantined: not in any sum"},
+    {"negative_duration", Severity::skipped, "a record ends before it starts", "quarantined: not in any sum"},
+    {"zero_timestamp", Severity::skipped, "a record at time 0 among absolute times", "quarantined: not in any sum"},
+    {"outside_host_window", Severity::skipped, "gpu work far outside the time the host recorded", "quarantined: not in any sum"},
+    {"missing_duration_gpu", Severity::skipped, "gpu work without a duration", "quarantined: not in any sum"},
+    {"unclosed_gpu_span", Severity::skipped, "gpu work that begins and never ends", "quarantined: not in any sum"},
+    {"not_an_event", Severity::skipped, "an element of traceEvents is not an event", kNoCost},
+    {"unmatched_end", Severity::skipped, "an end (ph E) without its begin", kAllTimes},
+    {"no_gpu_records", Severity::note, "the trace holds no gpu work", "no gpu row: profile with ProfilerActivity.CUDA"},
+    {"kernels_without_launch", Severity::note, "gpu work without a launch record", "prep and call: not computed for these; labels: unlabelled"},
+    {"launches_without_gpu_record", Severity::note, "kernel launches without a gpu record", "kernels may be missing: busy time is a lower bound"},
+    {"ambiguous_correlation", Severity::note, "several launch calls of one kind share a correlation id", "prep and call: the nearest earlier call is taken"},
+    {"negative_launch_delay", Severity::note, "a kernel starts before its launch call (clock skew)", "prep and call are clamped to the gap"},
+    {"overlapping_on_stream", Severity::note, "neighbours overlap on one stream or queue", "sums of durations exceed the union; unions are exact"},
+    {"duplicate_record", Severity::note, "a gpu record is repeated in every field", "counts and sums of durations; unions are exact"},
+    {"missing_duration", Severity::note, "a host span has no dur; length 0", kNoCost},
+    {"missing_field", Severity::note, "an event lacks pid, tid, name, cat, ph or args, or has another type there", kNoCost},
+    {"unclosed_span", Severity::note, "a host span begins and never ends; closed at the end of the file", kNoCost},
+    {"text_repaired", Severity::note, "an event was read after repairing its text", kNoCost},
+    {"separator_repaired", Severity::note, "a comma between events is missing or doubled", kNoCost},
+    {"unclosed_array", Severity::note, "a bare array without its closing bracket, as the format allows", kNoCost},
+    {"duplicate_key", Severity::note, "traceEvents is there twice; both were read", kNoCost},
+    {"second_document", Severity::note, "a second JSON document follows; its events were read", kNoCost},
+    {"trailing_bytes", Severity::note, "bytes after the end", kNoCost},
+    {"checksum_mismatch", Severity::note, "the gzip checksum is wrong, the data is whole", kNoCost},
+    {"converted_utf16", Severity::note, "UTF-16 text, converted", kNoCost},
+    {"unpadded_nanoseconds", Severity::note, "fractions of ts are not zero-padded (a writer of March 2024)", kNoCost},
+    {"relative_clock", Severity::note, "times have no absolute base", "cannot be compared with other files or telemetry"},
+    {"unknown_gpu_category", Severity::note, "records of an accelerator this build does not know", "not counted as gpu work"},
+    {"several_processes", Severity::note, "launch calls of several processes in one file", "joined by nearest launch where ids collide"},
+    {"rank_unknown", Severity::note, "nothing states the rank", "the file is a job of its own; state it with --set-rank FILE=N"},
+    {"rank_sources_disagree", Severity::note, "two sources state different ranks", "the first source is used; overrule it with --set-rank FILE=N"},
+    {"duplicate_file", Severity::note, "two files with identical bytes; one was used", kNoCost},
+    {"consecutive_windows", Severity::note, "several files are consecutive windows of one rank", kNoCost},
+    {"foreign_file", Severity::note, "files in the directory that are not traces", kNoCost},
+}};
+// clang-format on
+
+}  // namespace
+
+std::string_view to_string(Severity severity) {
+  switch (severity) {
+    case Severity::note: return "note";
+    case Severity::skipped: return "skipped";
+    case Severity::data_loss: return "data_loss";
+  }
+  return "note";
+}
+
+const HealthKindInfo& info(HealthKind kind) { return kInfo[static_cast<std::size_t>(kind)]; }
+
+void HealthLog::add(HealthKind kind, std::string where, std::string what, std::uint64_t count) {
+  if (count == 0) return;
+  HealthEntry& entry = entries_[static_cast<std::size_t>(kind)];
+  entry.count += count;
+  if (entry.examples.size() < kMaxExamples) entry.examples.push_back({std::move(where), std::move(what)});
+}
+
+void HealthLog::merge(const HealthLog& other) {
+  for (std::size_t k = 0; k < kNumHealthKinds; k++) {
+    entries_[k].count += other.entries_[k].count;
+    for (const HealthExample& example : other.entries_[k].examples) {
+      if (entries_[k].examples.size() < kMaxExamples) entries_[k].examples.push_back(example);
+    }
+  }
+}
+
+Severity HealthLog::worst() const {
+  Severity worst = Severity::note;
+  for (std::size_t k = 0; k < kNumHealthKinds; k++) {
+    if (entries_[k].count > 0) worst = std::max(worst, kInfo[k].severity);
+  }
+  return worst;
+}
+
+}  // namespace chopper

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/check_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/health_counts.h"
+#include "report/page.h"
+#include "report/quantity.h"
+#include "report/utf8.h"
+
+namespace chopper {
+namespace {
+
+constexpr std::size_t kExamples = 3;      // of each kind; JSON has more
+constexpr std::size_t kValueColumn = 11;  // "  records  "
+
+void add_line(Page& page, std::string_view label, const std::string& value) {
+  page.add("  ");
+  page.add(label, Style::dim);
+  page.tab(kValueColumn);
+  page.add_wrapped(value, kValueColumn);
+  page.end_line();
+}
+
+std::string with_share(std::int64_t part, std::int64_t all) {
+  const auto shown = count_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, part)));
+  if (all <= 0) return shown;
+  return fmt::format("{} ({})", shown, share_text(static_cast<double>(part) / static_cast<double>(all)));
+}
+
+void add_input(Page& page, const InputRow& input, const InputSummary& summary) {
+  const HealthLog& health = summary.health;
+  page.add(fmt::format("input {}", input.input), Style::title);
+  page.tab(kValueColumn);
+  page.add_wrapped(printable(input.path), kValueColumn);
+  page.end_line();
+  std::string format = fmt::format("{}, {}", printable(input.format), bytes_text(static_cast<double>(input.bytes)));
+  if (input.text_bytes != input.bytes)
+    format += fmt::format(", {} of text", bytes_text(static_cast<double>(input.text_bytes)));
+  if (input.vendor.present()) format += ", " + input.vendor.value();
+  add_line(page, "format", format);
+  add_line(page, "rank",
+           input.rank.present() ? fmt::format("{}, from {}", input.rank.value(), input.rank_source)
+                                : std::string("unknown; state it with --set-rank FILE=N"));
+  add_line(page, "host", input.host.present() ? printable(input.host.value()) : std::string("not stated"));
+  add_line(page, "clock", fmt::format("{}, quantum {} ns", input.clock, input.quantum_ns));
+
+  const Losses losses = losses_of(health);
+  add_line(page, "records",
+           fmt::format("{}: {} lost, {} quarantined, {} repaired",
+                       counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, input.records)), "event"),
+                       count_text(losses.lost), count_text(losses.quarantined),
+                       count_text(health.count(HealthKind::text_repaired))));
+  std::int64_t found = 0;
+  std::int64_t linked = 0;
+  std::int64_t in_range = 0;
+  for (const GpuSummary& gpu : summary.gpus) {
+    found += gpu.all.records;
+    linked += gpu.launched.records;
+    in_range += gpu.in_range.records;
+  }
+  if (found == 0) {
+    add_line(page, "gpu work", "none");
+    return;
+  }
+  add_line(page, "gpu work",
+           fmt::format("{} on {}: {} linked to a launch call, {} below a host range",
+                       counted(static_cast<std::uint64_t>(found), "record"), counted(summary.gpus.size(), "gpu"),
+                       with_share(linked, found), with_share(in_range, found)));
+}
+
+void add_finding(Page& page, HealthKind kind, const HealthEntry& entry) {
+  constexpr std::size_t kIndent = 10;
+  const HealthKindInfo& facts = info(kind);
+  page.add("  ");
+  page.add(facts.name, facts.severity == Severity::note ? Style::plain : Style::bad);
+  page.tab(32);
+  page.add(fmt::format("{:>12}  ", count_text(entry.count)));
+  page.add_wrapped(facts.meaning, 46);
+  page.end_line();
+  if (!facts.cost.empty()) {
+    page.add("    costs", Style::dim);
+    page.tab(kIndent);
+    page.add_wrapped(facts.cost, kIndent);
+    page.end_line();
+  }
+  for (std::size_t i = 0; i < std::min(kExamples, entry.examples.size()); i++) {
+    const HealthExample& example = entry.examples[i];
+    page.add(i == 0 ? "    at" : "", Style::dim);
+    page.tab(kIndent);
+    page.add_wrapped(printable(example.what.empty() ? example.where : example.where + ": " + example.what),
+                     kIndent + 2);
+    page.end_line();
+  }
+}
+
+std::string_view title_of(Severity severity) {
+  switch (severity) {
+    case Severity::data_loss:
+      return "data loss: something the file should hold is not there";
+    case Severity::skipped:
+      return "skipped: records set aside";
+    case Severity::note:
+      return "notes: nothing was lost";
+  }
+  return "";
+}
+
+std::string verdict_of(const Answer& answer) {
+  const std::string losses = losses_text(losses_of(answer.health_log));
+  if (answer.lost_something) return losses + "; the numbers hold for what is left (exit code 3)";
+  if (answer.timeline.empty()) return losses + ", but there is no gpu work to analyse";
+  return losses;
+}
+
+}  // namespace
+
+std::string check_text(const Answer& answer, const TextOptions& options) {
+  Page page(std::max<std::size_t>(options.width, 80), options.colour);
+  for (std::size_t i = 0; i < std::min(answer.inputs.size(), answer.summaries.size()); i++) {
+    if (i > 0) page.end_line();
+    add_input(page, answer.inputs[i], answer.summaries[i]);
+  }
+  for (const Severity severity : {Severity::data_loss, Severity::skipped, Severity::note}) {
+    bool first = true;
+    for (std::size_t k = 0; k < kNumHealthKinds; k++) {
+      const auto kind = static_cast<HealthKind>(k);
+      const HealthEntry& entry = answer.health_log.entry(kind);
+      if (entry.count == 0 || info(kind).severity != severity) continue;
+      if (first) {
+        page.end_line();
+        page.add(title_of(severity), Style::title);
+        page.end_line();
+      }
+      first = false;
+      add_finding(page, kind, entry);
+    }
+  }
+  page.end_line();
+  page.add("verdict", Style::title);
+  page.tab(kValueColumn);
+  page.add_wrapped(verdict_of(answer), kValueColumn);
+  page.end_line();
+  return page.take();
+}
+
+std::string formats_text(std::span<const FormatInfo> formats) {
+  std::size_t width = 0;
+  for (const FormatInfo& format : formats) width = std::max(width, format.name.size());
+  std::string out;
+  for (const FormatInfo& format : formats) {
+    out += fmt::format("{:<{}}  {}", format.name, width, format.summary);
+    if (!format.reads.empty()) out += fmt::format(" ({})", format.reads);
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace chopper

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public C++ interface (include/chopper/chopper.h) on top of engine and the JSON writer.
+#include "chopper/chopper.h"
+
+#include <vector>
+
+#include "engine/engine.h"
+#include "report/json.h"
+#include "version.h"
+
+namespace chopper {
+
+const char* version() { return kChopperVersion.data(); }
+
+Report report_json(std::span<const std::filesystem::path> runs, const ReportOptions& options) {
+  RunOptions run;
+  run.threads = options.threads;
+  run.keep_kernels = options.kernels;
+  run.strict = options.strict;
+  const auto answer = analyse_run(std::vector<std::filesystem::path>(runs.begin(), runs.end()), run);
+  Report report;
+  if (!answer.ok()) {
+    report.error = answer.error().text();
+    return report;
+  }
+  const TextSink sink = [&report](std::string_view text) {
+    report.json += text;
+    return true;
+  };
+  write_json(answer.value(), {kChopperVersion, options.kernels}, sink);
+  report.exit_code = answer.value().lost_something ? 3 : 0;
+  return report;
+}
+
+}  // namespace chopper

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/text_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "report/health_counts.h"
+#include "report/quantity.h"
+#include "report/utf8.h"
+
+namespace chopper {
+namespace {
+
+constexpr std::size_t kRows = 5;           // of the ranked lists
+constexpr std::size_t kGpuRows = 8;        // of the gpu table: one node
+constexpr std::size_t kTimeColumn = 20;    // of "gpu time": right of the labels
+constexpr std::size_t kNoteColumn = 41;    // right of time and share
+constexpr std::size_t kRangeColumns = 13;  // " 100.0..100.0"
+constexpr std::array<TimePart, kNumTimeParts> kParts = {TimePart::computation, TimePart::exposed_comm,
+                                                        TimePart::copies,      TimePart::host_late,
+                                                        TimePart::dispatch,    TimePart::other_idle};
+
+void add_section(Page& page, std::string_view title) {
+  page.end_line();
+  page.add(title, Style::title);
+}
+
+// Digits that leave room for 1 to 100 %, the sign right of them.
+std::string percent_of_mille(std::int64_t per_mille) {
+  return fmt::format("{:>5}.{} %", per_mille / 10, per_mille % 10);
+}
+
+std::string range_text(const std::vector<TimelineRow>& rows, TimePart part) {
+  double low = 1;
+  double high = 0;
+  for (const TimelineRow& row : rows) {
+    const double share = split_of(row).share(part);
+    low = std::min(low, share);
+    high = std::max(high, share);
+  }
+  return fmt::format("{:.1f}..{:.1f}", low * 100, high * 100);
+}
+
+bool is_compute_class(std::string_view word) {
+  return word == to_string(GpuClass::gemm) || word == to_string(GpuClass::attention) ||
+         word == to_string(GpuClass::vector) || word == to_string(GpuClass::other);
+}
+
+// "gemm 61 %, attention 20 %, ...": shares of the summed durations of compute kernels.
+std::string class_note(const Answer& answer) {
+  std::map<std::string, double> sum_of;
+  double total = 0;
+  for (const KernelSummaryRow& row : answer.kernel_summary) {
+    if (!is_compute_class(row.gpu_class)) continue;
+    sum_of[row.gpu_class] += static_cast<double>(row.total_ns);
+    total += static_cast<double>(row.total_ns);
+  }
+  if (!(total > 0)) return "";
+  std::vector<std::pair<double, std::string>> ranked;
+  for (const auto& [name, sum] : sum_of) ranked.emplace_back(-sum, name);
+  std::sort(ranked.begin(), ranked.end());
+  constexpr int kShown = 3;  // what fits beside bars and ranges
+  int shown = 0;
+  std::string out;
+  for (const auto& [negative_sum, name] : ranked) {
+    if (!out.empty()) out += ", ";
+    out += fmt::format("{} {:.0f} %", name, -negative_sum / total * 100);
+    if (++shown == kShown) break;
+  }
+  return out;
+}
+
+std::string communication_note(const Answer& answer) {
+  double comm = 0;
+  double overlap = 0;
+  for (const TimelineRow& row : answer.timeline) {
+    comm += static_cast<double>(row.comm_ns);
+    overlap += static_cast<double>(row.overlap_ns);
+  }
+  if (!(comm > 0)) return "no communication";
+  return fmt::format("of {}; {} hidden by compute", duration_text(comm / static_cast<double>(answer.timeline.size())),
+                     share_text(overlap / comm));
+}
+
+std::string copies_note(const Answer& answer) {
+  double copies = 0;
+  for (const TimelineRow& row : answer.timeline) copies += static_cast<double>(row.memcpy_ns);
+  if (!(copies > 0)) return "no copies";
+  return "of " + duration_text(copies / static_cast<double>(answer.timeline.size()));
+}
+
+std::string note_of(const Answer& answer, TimePart part) {
+  switch (part) {
+    case TimePart::computation:
+      return class_note(answer);
+    case TimePart::exposed_comm:
+      return communication_note(answer);
+    case TimePart::copies:
+      return copies_note(answer);
+    case TimePart::host_late:
+      return "idle: kernel not launched yet";
+    case TimePart::dispatch:
+      return "idle: launched, not started yet";
+    case TimePart::other_idle:
+      return "idle: waits, before comm and copies";
+  }
+  return "";
+}
+
+Style style_of(TimePart part) {
+  switch (part) {
+    case TimePart::computation:
+      return Style::good;
+    case TimePart::exposed_comm:
+    case TimePart::copies:
+      return Style::bad;
+    default:
+      return Style::idle;
+  }
+}
+
+std::string_view loss_name(TimePart part) {
+  switch (part) {
+    case TimePart::exposed_comm:
+      return "exposed communication";
+    case TimePart::copies:
+      return "exposed copies";
+    case TimePart::host_late:
+      return "kernels launched late";
+    case TimePart::dispatch:
+      return "launch to start";
+    default:
+      return "idle, no launch gap";
+  }
+}
+
+std::string_view advice_for(TimePart part) {
+  switch (part) {
+    case TimePart::exposed_comm:
+      return "run it beside computation: prefetch, bucket sizes";
+    case TimePart::copies:
+      return "pinned memory, non_blocking, a stream of their own";
+    case TimePart::host_late:
+      return "host too slow: compile, graphs, larger kernels";
+    case TimePart::dispatch:
+      return "short kernels: graphs, fusion; stream dependencies";
+    default:
+      return "synchronisation, data loading, other ranks";
+  }
+}
+
+// The gpu that loses the largest share, when it stands out.
+const TimelineRow& worst_gpu(const std::vector<TimelineRow>& rows, TimePart part) {
+  return *std::max_element(rows.begin(), rows.end(), [part](const TimelineRow& a, const TimelineRow& b) {
+    return split_of(a).share(part) < split_of(b).share(part);
+  });
+}
+
+std::uint64_t kernels_without_launch(const Answer& answer) {
+  std::uint64_t sum = 0;
+  for (const TimelineRow& row : answer.timeline) sum += static_cast<std::uint64_t>(row.num_no_launch);
+  return sum;
+}
+
+const GpuRow* gpu_row_of(const Answer& answer, const TimelineRow& row) {
+  for (const GpuRow& gpu : answer.gpus) {
+    const bool same_gpu =
+        gpu.gpu.present() == row.gpu.present() && (!row.gpu.present() || gpu.gpu.value() == row.gpu.value());
+    if (gpu.input == row.input && same_gpu) return &gpu;
+  }
+  return nullptr;
+}
+
+// "void at::native::foo<4, float>(int, float*)" becomes "foo<4, float>": what tells kernels apart comes first.
+std::string short_kernel_name(std::string_view name) {
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  std::string text = printable(name);
+  for (const std::string_view common : {"at::native::", "(anonymous namespace)::", "c10::"}) {
+    for (std::size_t at = text.find(common); at != std::string::npos; at = text.find(common, at))
+      text.erase(at, common.size());
+  }
+  // The parameter list starts at the parenthesis that the last ')' closes.
+  if (text.ends_with(')')) {
+    int depth = 0;
+    for (std::size_t i = text.size(); i-- > 0;) {
+      if (text[i] == ')') depth++;
+      if (text[i] == '(' && --depth == 0) {
+        if (i > 0) text.resize(i);
+        break;
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_split(Page& page, const Answer& answer, const TextOptions& options) {
+  const std::vector<TimelineRow>& rows = answer.timeline;
+  const bool several = rows.size() > 1;
+  const TimeSplit mean = mean_split(rows);
+  const TimeScale scale = scale_for(mean.span_ns);
+  const auto total_steps = std::llround(mean.span_ns / scale.step_ns);
+  const std::vector<double> parts(mean.part_ns.begin(), mean.part_ns.end());
+  const std::vector<std::int64_t> times = round_parts(parts, mean.span_ns, total_steps);
+  const std::vector<std::int64_t> shares = round_parts(parts, mean.span_ns, 1000);
+
+  add_section(page, "gpu time");
+  page.tab(kTimeColumn);
+  page.add(fmt::format("{:>11}{}", scale.text(total_steps), percent_of_mille(mean.span_ns > 0 ? 1000 : 0)));
+  page.tab(kNoteColumn);
+  if (several) page.add(fmt::format("{:>{}}", "min..max", kRangeColumns - 1), Style::dim);
+  page.tab(kNoteColumn + (several ? kRangeColumns : 0));
+  page.add("first to last gpu work", Style::dim);
+  if (several) page.add(fmt::format(", mean of {} gpus", count_text(rows.size())), Style::dim);
+  page.end_line();
+  const std::size_t bar_columns = several ? 8 : 16;
+  for (std::size_t p = 0; p < kNumTimeParts; p++) {
+    std::size_t column = kNoteColumn;
+    page.add("  ");
+    page.add(label_of(kParts[p]));
+    page.tab(kTimeColumn);
+    page.add(fmt::format("{:>11}{}", scale.text(times[p]), percent_of_mille(shares[p])));
+    page.tab(column);
+    if (several) {
+      page.add(fmt::format("{:>{}}", range_text(rows, kParts[p]), kRangeColumns - 1), Style::dim);
+      column += kRangeColumns;
+    }
+    if (options.bars) {
+      page.tab(column);
+      const auto length =
+          static_cast<std::size_t>(std::llround(mean.share(kParts[p]) * static_cast<double>(bar_columns)));
+      page.add(std::string(std::min(length, bar_columns), '#'), style_of(kParts[p]));
+      column += bar_columns + 1;
+    }
+    page.tab(column);
+    page.add(note_of(answer, kParts[p]), Style::dim);
+    page.end_line();
+  }
+  if (const std::uint64_t missing = kernels_without_launch(answer); missing > 0) {
+    page.add(fmt::format("  {} no launch record: the gaps before them count as other idle",
+                         counted(missing, "kernel has", "kernels have")),
+             Style::dim);
+    page.end_line();
+  }
+}
+
+void add_gpu_table(Page& page, const Answer& answer) {
+  std::vector<const TimelineRow*> rows;
+  for (const TimelineRow& row : answer.timeline) rows.push_back(&row);
+  if (rows.size() < 2) return;
+  const bool all = rows.size() <= kGpuRows;
+  if (!all) {
+    std::stable_sort(rows.begin(), rows.end(), [](const TimelineRow* a, const TimelineRow* b) {
+      return split_of(*a).share(TimePart::computation) < split_of(*b).share(TimePart::computation);
+    });
+    rows.resize(kGpuRows);
+  }
+  add_section(page, "each gpu");
+  if (!all) page.add(fmt::format(", the {} of {} that compute least", kGpuRows, count_text(answer.timeline.size())));
+  page.end_line();
+  page.add(fmt::format("  {:<20}{:>12}{:>10}{:>14}{:>9}{:>9}{:>10}{:>13}", "", "span", "compute", "exposed comm",
+                       "copies", "idle", "(launch)", "kernels"),
+           Style::dim);
+  page.end_line();
+  for (const TimelineRow* row : rows) {
+    const TimeSplit split = split_of(*row);
+    const double launch = split.share(TimePart::host_late) + split.share(TimePart::dispatch);
+    const GpuRow* gpu = gpu_row_of(answer, *row);
+    page.add(fmt::format("  {:<20}{:>12}{:>8.1f} %{:>12.1f} %{:>7.1f} %{:>7.1f} %{:>8.1f} %{:>13}", gpu_label(*row),
+                         duration_text(split.span_ns), split.share(TimePart::computation) * 100,
+                         split.share(TimePart::exposed_comm) * 100, split.share(TimePart::copies) * 100,
+                         (launch + split.share(TimePart::other_idle)) * 100, launch * 100,
+                         gpu == nullptr ? "" : count_text(static_cast<std::uint64_t>(gpu->num_kernels))));
+    page.end_line();
+  }
+}
+
+void add_losses(Page& page, const Answer& answer) {
+  const std::vector<TimelineRow>& rows = answer.timeline;
+  const TimeSplit mean = mean_split(rows);
+  std::vector<TimePart> ranked;
+  for (const TimePart part : kParts) {
+    if (part != TimePart::computation && mean.part(part) > 0) ranked.push_back(part);
+  }
+  if (ranked.empty()) return;
+  std::stable_sort(ranked.begin(), ranked.end(), [&](TimePart a, TimePart b) { return mean.part(a) > mean.part(b); });
+  add_section(page, "largest losses, upper bounds");
+  page.end_line();
+  for (std::size_t i = 0; i < std::min(kRows, ranked.size()); i++) {
+    const TimePart part = ranked[i];
+    page.add(fmt::format("  {}  {:<24}{:>10}{:>9}  ", i + 1, loss_name(part), "-" + duration_text(mean.part(part)),
+                         share_text(mean.share(part))));
+    const TimelineRow& worst = worst_gpu(rows, part);
+    // Worth a look of its own when it is half as bad again as the mean.
+    const bool stands_out = rows.size() > 1 && split_of(worst).share(part) > 1.5 * mean.share(part);
+    if (stands_out) {
+      page.add(fmt::format("{} loses {}", gpu_label(worst), share_text(split_of(worst).share(part))));
+      if (worst.rank.present()) page.add_right(fmt::format("report --rank {}", worst.rank.value()), Style::dim);
+    } else {
+      page.add(advice_for(part), Style::dim);
+    }
+    page.end_line();
+  }
+}
+
+void add_top_kernels(Page& page, const Answer& answer) {
+  struct Sum {
+    double total_ns = 0;
+    double num = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Sum> sum_of;  // by name and class: grids and gpus together
+  double total = 0;
+  for (const KernelSummaryRow& row : answer.kernel_summary) {
+    if (!is_compute_class(row.gpu_class)) continue;
+    Sum& sum = sum_of[{row.name, row.gpu_class}];
+    sum.total_ns += static_cast<double>(row.total_ns);
+    sum.num += static_cast<double>(row.num);
+    total += static_cast<double>(row.total_ns);
+  }
+  if (!(total > 0)) return;
+  using Entry = std::pair<std::pair<std::string, std::string>, Sum>;
+  std::vector<Entry> ranked(sum_of.begin(), sum_of.end());
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const Entry& a, const Entry& b) { return a.second.total_ns > b.second.total_ns; });
+  add_section(page, "top kernels");
+  page.add(answer.timeline.size() > 1 ? ", share of the compute kernels' time on all gpus"
+                                      : ", share of the compute kernels' time");
+  page.end_line();
+  for (std::size_t i = 0; i < std::min(kRows, ranked.size()); i++) {
+    const auto& [key, sum] = ranked[i];
+    page.add(fmt::format("  {:>7}{:>10} {:>8} x {:>8}  {:<10}", share_text(sum.total_ns / total),
+                         duration_text(sum.total_ns), count_text(static_cast<std::uint64_t>(sum.num)),
+                         duration_text(sum.total_ns / std::max(1.0, sum.num)), key.second));
+    page.add(short_kernel_name(key.first));
+    page.end_line();
+  }
+}
+
+}  // namespace chopper
