@@ -14,16 +14,16 @@ const char* version();
 
 /// What to read and how.
 struct ReportOptions {
-  unsigned threads = 0;       ///< 0: as many as the machine has
-  bool kernels = false;       ///< with the tables `kernels` and `copies`
-  bool strict = false;        ///< a lost or quarantined record fails the report
+  unsigned threads = 0;  ///< 0: as many as the machine has
+  bool kernels = false;  ///< with the tables `kernels` and `copies`
+  bool strict = false;   ///< a lost or quarantined record fails the report
 };
 
 /// The outcome of report_json().
 struct Report {
-  int exit_code = 1;          ///< as the command's: 0 all read, 3 something was lost, 1 nothing could be read
-  std::string json;           ///< the report (spec 11); empty when exit_code is 1
-  std::string error;          ///< what went wrong and what to do; empty otherwise
+  int exit_code = 1;  ///< as the command's: 0 all read, 3 something was lost, 1 nothing could be read
+  std::string json;   ///< the report (spec 11); empty when exit_code is 1
+  std::string error;  ///< what went wrong and what to do; empty otherwise
 };
 
 /// Reads the traces below `runs` (directories or files) and returns the report as JSON.

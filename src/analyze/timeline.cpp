@@ -8,13 +8,16 @@
 #include <unordered_map>
 
 #include "base/intervals.h"
+#include "base/parallel.h"
 
 namespace chopper {
 namespace {
 
 using Rows = std::vector<std::uint32_t>;
 
-Interval interval_of(const GpuWorkTable& gpu, std::uint32_t row) { return {gpu.start_ns[row], gpu.start_ns[row] + gpu.duration_ns[row]}; }
+Interval interval_of(const GpuWorkTable& gpu, std::uint32_t row) {
+  return {gpu.start_ns[row], gpu.start_ns[row] + gpu.duration_ns[row]};
+}
 
 // Rows of each device in order of (start, end, offset).
 std::map<std::int32_t, Rows> rows_by_device(const GpuWorkTable& gpu) {
@@ -37,8 +40,11 @@ std::map<std::int32_t, Rows> rows_by_device(const GpuWorkTable& gpu) {
     };
     std::vector<Key> keys;
     keys.reserve(rows.size());
-    for (const std::uint32_t row : rows) keys.push_back({gpu.start_ns[row], gpu.duration_ns[row], gpu.offset[row], row});
-    const auto less = [](const Key& a, const Key& b) { return std::tie(a.start_ns, a.duration_ns, a.offset) < std::tie(b.start_ns, b.duration_ns, b.offset); };
+    for (const std::uint32_t row : rows)
+      keys.push_back({gpu.start_ns[row], gpu.duration_ns[row], gpu.offset[row], row});
+    const auto less = [](const Key& a, const Key& b) {
+      return std::tie(a.start_ns, a.duration_ns, a.offset) < std::tie(b.start_ns, b.duration_ns, b.offset);
+    };
     if (!std::is_sorted(keys.begin(), keys.end(), less)) std::sort(keys.begin(), keys.end(), less);
     for (std::size_t i = 0; i < rows.size(); i++) rows[i] = keys[i].row;
   }
@@ -63,7 +69,8 @@ DeviceCovers covers_of(const GpuWorkTable& gpu, const GpuWorkLabels& labels, con
     }
     if (labels.comm_copy[row] != 0) comm_copy.push_back(i);
   }
-  return {cover_of(std::move(compute)), cover_of(std::move(strict)), cover_of(std::move(comm)), cover_of(std::move(copies)), cover_of(std::move(comm_copy))};
+  return {cover_of(std::move(compute)), cover_of(std::move(strict)), cover_of(std::move(comm)),
+          cover_of(std::move(copies)), cover_of(std::move(comm_copy))};
 }
 
 // Equations 1 to 3 over the COMP kernels in start order:
@@ -72,9 +79,10 @@ DeviceCovers covers_of(const GpuWorkTable& gpu, const GpuWorkLabels& labels, con
 //                         |-- prep --|----- call -----|[ kernel
 //                         E         t_l              t_ks
 //
-// E is the running maximum of the ends before. The parts are intersected with device idle: only that is lost to launching.
-void split_launches(const TraceTables& trace, const GpuWorkLabels& labels, const Rows& rows, const CoverIndex& busy, const CoverIndex& comm,
-                    TimelineRow& line, std::vector<KernelTimes>* times) {
+// E is the running maximum of the ends before. The parts are intersected with device idle: only that is lost to
+// launching.
+void split_launches(const TraceTables& trace, const GpuWorkLabels& labels, const Rows& rows, const CoverIndex& busy,
+                    const CoverIndex& comm, TimelineRow& line, std::vector<KernelTimes>* times) {
   const GpuWorkTable& gpu = trace.gpu_work;
   const auto idle_in = [&](std::int64_t start, std::int64_t end) { return end - start - busy.overlap(start, end); };
   bool first = true;
@@ -114,7 +122,8 @@ void split_launches(const TraceTables& trace, const GpuWorkLabels& labels, const
 void count_records(const GpuWorkTable& gpu, const GpuWorkLabels& labels, const Rows& rows, GpuSummary& summary) {
   const auto add = [](LabelCount& count, std::int64_t duration) {
     count.records++;
-    count.duration_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(count.duration_ns) + static_cast<std::uint64_t>(duration));
+    count.duration_ns =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(count.duration_ns) + static_cast<std::uint64_t>(duration));
   };
   for (const std::uint32_t row : rows) {
     switch (gpu.category[row]) {
@@ -122,8 +131,12 @@ void count_records(const GpuWorkTable& gpu, const GpuWorkLabels& labels, const R
         summary.num_kernels++;
         if (labels.gpu_class[row] == GpuClass::comm) summary.num_comm_kernels++;
         break;
-      case GpuCategory::memcpy: summary.num_memcpy++; break;
-      case GpuCategory::memset: summary.num_memset++; break;
+      case GpuCategory::memcpy:
+        summary.num_memcpy++;
+        break;
+      case GpuCategory::memset:
+        summary.num_memset++;
+        break;
     }
     const std::int64_t duration = gpu.duration_ns[row];
     add(summary.all, duration);
@@ -143,7 +156,8 @@ struct GroupKey {
 struct GroupHash {
   std::size_t operator()(const GroupKey& k) const {
     std::uint64_t h = index_of(k.name) * 0x9e3779b97f4a7c15ull + static_cast<std::uint64_t>(k.gpu_class);
-    for (const std::uint32_t v : {k.grid.x, k.grid.y, k.grid.z, k.block.x, k.block.y, k.block.z}) h = (h ^ v) * 0xd6e8feb86659fd93ull;
+    for (const std::uint32_t v : {k.grid.x, k.grid.y, k.grid.z, k.block.x, k.block.y, k.block.z})
+      h = (h ^ v) * 0xd6e8feb86659fd93ull;
     return h ^ h >> 32;
   }
 };
@@ -176,8 +190,9 @@ void check_streams(const TraceTables& trace, const Rows& rows, std::string_view 
     const auto [at, inserted] = last.try_emplace(gpu.stream[row], Last{row, now.end});
     if (inserted) continue;
     const std::uint32_t before = at->second.row;
-    if (gpu.correlation[row] != kNoId && gpu.correlation[row] == gpu.correlation[before] && gpu.start_ns[row] == gpu.start_ns[before] &&
-        gpu.duration_ns[row] == gpu.duration_ns[before] && gpu.name[row] == gpu.name[before] && gpu.category[row] == gpu.category[before]) {
+    if (gpu.correlation[row] != kNoId && gpu.correlation[row] == gpu.correlation[before] &&
+        gpu.start_ns[row] == gpu.start_ns[before] && gpu.duration_ns[row] == gpu.duration_ns[before] &&
+        gpu.name[row] == gpu.name[before] && gpu.category[row] == gpu.category[before]) {
       if (repeated++ == 0) first_repeated = row;
     } else if (now.start < at->second.end_ns - trace.facts.quantum_ns) {
       if (overlapping++ == 0) first_overlapping = row;
@@ -188,7 +203,9 @@ void check_streams(const TraceTables& trace, const Rows& rows, std::string_view 
   const auto add = [&](HealthKind kind, std::uint64_t count, std::uint32_t row) {
     if (count == 0) return;
     health.add(kind, std::string(shown) + " @ byte " + std::to_string(gpu.offset[row]),
-               "stream " + std::to_string(gpu.stream[row]) + ", " + std::string(trace.strings.view(gpu.name[row]).substr(0, 60)), count);
+               "stream " + std::to_string(gpu.stream[row]) + ", " +
+                   std::string(trace.strings.view(gpu.name[row]).substr(0, 60)),
+               count);
   };
   add(HealthKind::overlapping_on_stream, overlapping, first_overlapping);
   add(HealthKind::duplicate_record, repeated, first_repeated);
@@ -201,7 +218,8 @@ std::optional<std::string> device_name(const TraceFacts& facts, std::int32_t dev
     if (d.id == device && !d.name.empty()) return d.name;
     all_alike = all_alike && d.name == facts.devices.front().name;
   }
-  // AMD traces before 2026 count CPU sockets first (formats 1.7): ids do not match, but the devices are mostly the same product.
+  // AMD traces before 2026 count CPU sockets first (formats 1.7): ids do not match, but the devices are mostly the same
+  // product.
   if (all_alike && !facts.devices.front().name.empty()) return facts.devices.front().name;
   return std::nullopt;
 }
@@ -213,48 +231,59 @@ LaunchExtents launch_extents(const TraceTables& trace, const GpuWorkLabels& labe
   if (labels.launch[row] == kNoRow || !extents.grid.known() || !extents.block.known()) return extents;
   const std::string_view call = trace.strings.view(trace.launches.name[index_of(labels.launch[row])]);
   if (call != "hipExtModuleLaunchKernel" && call != "hipHccModuleLaunchKernel") return extents;
-  const auto divide = [](std::uint32_t items, std::uint32_t block) { return block == 0 ? items : items / block + (items % block != 0 ? 1u : 0u); };
-  extents.grid = {divide(extents.grid.x, extents.block.x), divide(extents.grid.y, extents.block.y), divide(extents.grid.z, extents.block.z)};
+  const auto divide = [](std::uint32_t items, std::uint32_t block) {
+    return block == 0 ? items : items / block + (items % block != 0 ? 1u : 0u);
+  };
+  extents.grid = {divide(extents.grid.x, extents.block.x), divide(extents.grid.y, extents.block.y),
+                  divide(extents.grid.z, extents.block.z)};
   return extents;
 }
 
-std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLabels& labels, std::string_view shown, HealthLog& health,
-                                       std::vector<KernelTimes>* times) {
+namespace {
+
+// Covers, their lengths and overlaps, and the launch split.
+void measure(const TraceTables& trace, const GpuWorkLabels& labels, const Rows& rows, TimelineRow& line,
+             std::vector<KernelTimes>* times) {
+  const GpuWorkTable& gpu = trace.gpu_work;
+  const DeviceCovers covers = covers_of(gpu, labels, rows);
+  const Cover compute_or_comm = unite(covers.compute, covers.comm);
+  const CoverIndex busy(unite(compute_or_comm, covers.copies));
+  const CoverIndex comm(covers.comm);
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  for (const std::uint32_t row : rows) last = std::max(last, gpu.start_ns[row] + gpu.duration_ns[row]);
+  line.start_ns = gpu.start_ns[rows.front()];
+  line.span_ns = last - line.start_ns;
+  line.busy_ns = length_of(busy.cover());
+  line.compute_ns = length_of(covers.compute);
+  line.comm_ns = length_of(covers.comm);
+  line.memcpy_ns = length_of(covers.copies);
+  line.overlap_ns = overlap_of(covers.compute, covers.comm);
+  line.exposed_comm_ns = line.comm_ns - line.overlap_ns;
+  line.exposed_comm_strict_ns = line.comm_ns - overlap_of(covers.comm, covers.compute_without_copy);
+  line.exposed_memcpy_ns = line.memcpy_ns - overlap_of(covers.copies, compute_or_comm);
+  line.idle_ns = line.span_ns - line.busy_ns;
+  line.comm_copy_ns = length_of(covers.comm_copy);
+  CHOPPER_CHECK(line.compute_ns + line.exposed_comm_ns + line.exposed_memcpy_ns + line.idle_ns == line.span_ns);
+  split_launches(trace, labels, rows, busy, comm, line, times);
+  CHOPPER_CHECK(line.prep_idle_ns + line.call_idle_ns <= line.idle_ns);
+}
+
+}  // namespace
+
+std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLabels& labels, std::string_view shown,
+                                       HealthLog& health, std::vector<KernelTimes>* times, unsigned threads) {
   const GpuWorkTable& gpu = trace.gpu_work;
   if (times != nullptr) times->assign(num_rows(gpu), {});
   std::vector<GpuSummary> summaries;
-  for (const auto& [device, rows] : rows_by_device(gpu)) {
-    GpuSummary summary;
+  for (const auto& [device, device_rows] : rows_by_device(gpu)) {
+    GpuSummary& summary = summaries.emplace_back();
+    const Rows& rows = device_rows;
     summary.device = device;
     summary.name = device_name(trace.facts, device);
-    count_records(gpu, labels, rows, summary);
-    const DeviceCovers covers = covers_of(gpu, labels, rows);
-    const Cover compute_or_comm = unite(covers.compute, covers.comm);
-    const CoverIndex busy(unite(compute_or_comm, covers.copies));
-    const CoverIndex comm(covers.comm);
-
-    TimelineRow& line = summary.timeline;
-    std::int64_t last = std::numeric_limits<std::int64_t>::min();
-    for (const std::uint32_t row : rows) last = std::max(last, gpu.start_ns[row] + gpu.duration_ns[row]);
-    line.start_ns = gpu.start_ns[rows.front()];
-    line.span_ns = last - line.start_ns;
-    line.busy_ns = length_of(busy.cover());
-    line.compute_ns = length_of(covers.compute);
-    line.comm_ns = length_of(covers.comm);
-    line.memcpy_ns = length_of(covers.copies);
-    line.overlap_ns = overlap_of(covers.compute, covers.comm);
-    line.exposed_comm_ns = line.comm_ns - line.overlap_ns;
-    line.exposed_comm_strict_ns = line.comm_ns - overlap_of(covers.comm, covers.compute_without_copy);
-    line.exposed_memcpy_ns = line.memcpy_ns - overlap_of(covers.copies, compute_or_comm);
-    line.idle_ns = line.span_ns - line.busy_ns;
-    line.comm_copy_ns = length_of(covers.comm_copy);
-    CHOPPER_CHECK(line.compute_ns + line.exposed_comm_ns + line.exposed_memcpy_ns + line.idle_ns == line.span_ns);
-
-    split_launches(trace, labels, rows, busy, comm, line, times);
-    CHOPPER_CHECK(line.prep_idle_ns + line.call_idle_ns <= line.idle_ns);
-    group_kernels(trace, labels, rows, summary);
-    check_streams(trace, rows, shown, health);
-    summaries.push_back(std::move(summary));
+    run_tasks(threads,
+              {[&] { measure(trace, labels, rows, summary.timeline, times); },
+               [&] { group_kernels(trace, labels, rows, summary); }, [&] { check_streams(trace, rows, shown, health); },
+               [&] { count_records(gpu, labels, rows, summary); }});
   }
   return summaries;
 }

@@ -12,22 +12,22 @@ namespace chopper {
 
 /// Launch split of one COMP kernel (equations 1 and 2), and its overlap with communication.
 struct KernelTimes {
-  std::int64_t prep_ns = kNoNumber;   ///< kNoNumber: no launch record, first of the chain, or not COMP
+  std::int64_t prep_ns = kNoNumber;  ///< kNoNumber: no launch record, first of the chain, or not COMP
   std::int64_t call_ns = kNoNumber;
   std::int64_t overlap_ns = 0;
   bool first_of_chain = false;
 };
 
-/// Extents of a kernel in blocks and threads. `hipExtModuleLaunchKernel` and `hipHccModuleLaunchKernel` record the grid in work-items
-/// (formats 1.7): it is divided by the block, rounding up.
+/// Extents of a kernel in blocks and threads. `hipExtModuleLaunchKernel` and `hipHccModuleLaunchKernel` record the grid
+/// in work-items (formats 1.7): it is divided by the block, rounding up.
 struct LaunchExtents {
   Extent grid, block;
 };
 LaunchExtents launch_extents(const TraceTables& trace, const GpuWorkLabels& labels, std::size_t row);
 
-/// Summarises the gpu work of a trace, one entry a device, in order of device. `times`, when given, gets one entry a gpu record.
-/// Adds what neighbours on a stream show to `health`.
-std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLabels& labels, std::string_view shown, HealthLog& health,
-                                       std::vector<KernelTimes>* times);
+/// Summarises the gpu work of a trace, one entry a device, in order of device. `times`, when given, gets one entry a
+/// gpu record. Adds what neighbours on a stream show to `health`.
+std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLabels& labels, std::string_view shown,
+                                       HealthLog& health, std::vector<KernelTimes>* times, unsigned threads);
 
 }  // namespace chopper

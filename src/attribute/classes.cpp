@@ -6,18 +6,22 @@
 #include <string>
 
 #include "attribute/links.h"
+#include "base/parallel.h"
 
 namespace chopper {
 namespace {
 
 using Patterns = std::vector<std::string>;
 
-bool any_exact(const Patterns& patterns, std::string_view name) { return std::find(patterns.begin(), patterns.end(), name) != patterns.end(); }
+bool any_exact(const Patterns& patterns, std::string_view name) {
+  return std::find(patterns.begin(), patterns.end(), name) != patterns.end();
+}
 bool any_prefix(const Patterns& patterns, std::string_view name) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return name.starts_with(p); });
 }
 bool any_contains(const Patterns& patterns, std::string_view name) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return name.find(p) != std::string_view::npos; });
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& p) { return name.find(p) != std::string_view::npos; });
 }
 
 // What a name alone says; computed once per distinct name.
@@ -32,11 +36,14 @@ KernelNameFacts kernel_name_facts(const ClassRules& rules, std::string_view name
   if (any_prefix(rules.copy_prefix, name)) facts.memory = KernelNameFacts::Memory::copy;
   if (any_prefix(rules.fill_prefix, name)) facts.memory = KernelNameFacts::Memory::fill;
   std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   std::string_view bare = lower;
   if (bare.starts_with("void ")) bare.remove_prefix(5);
-  facts.comm = any_prefix(rules.comm_kernel_prefix_nocase, bare) || any_contains(rules.comm_kernel_contains_nocase, lower);
-  if (any_contains(rules.kernel_attention_contains_nocase, lower) || any_prefix(rules.kernel_attention_prefix_nocase, bare)) {
+  facts.comm =
+      any_prefix(rules.comm_kernel_prefix_nocase, bare) || any_contains(rules.comm_kernel_contains_nocase, lower);
+  if (any_contains(rules.kernel_attention_contains_nocase, lower) ||
+      any_prefix(rules.kernel_attention_prefix_nocase, bare)) {
     facts.split = GpuClass::attention;
   } else if (any_contains(rules.kernel_gemm_contains_nocase, lower)) {
     facts.split = GpuClass::gemm;
@@ -48,7 +55,8 @@ KernelNameFacts kernel_name_facts(const ClassRules& rules, std::string_view name
 
 std::optional<GpuClass> operator_class(const ClassRules& rules, std::string_view name) {
   if (any_contains(rules.operator_attention_contains, name)) return GpuClass::attention;
-  if (any_exact(rules.operator_gemm_exact, name) || any_contains(rules.operator_gemm_contains, name)) return GpuClass::gemm;
+  if (any_exact(rules.operator_gemm_exact, name) || any_contains(rules.operator_gemm_contains, name))
+    return GpuClass::gemm;
   if (any_prefix(rules.operator_vector_prefix, name)) return GpuClass::vector;
   return std::nullopt;
 }
@@ -61,7 +69,8 @@ bool is_comm_range(const ClassRules& rules, std::string_view name) {
 template <class T, class F>
 class PerName {
  public:
-  PerName(const StringTable& strings, F compute) : strings_(strings), compute_(std::move(compute)), facts_(strings.size()) {}
+  PerName(const StringTable& strings, F compute)
+      : strings_(strings), compute_(std::move(compute)), facts_(strings.size()) {}
   const T& operator()(StringId name) {
     std::optional<T>& fact = facts_[index_of(name)];
     if (!fact) fact = compute_(strings_.view(name));
@@ -91,14 +100,21 @@ void report_links(const TraceTables& trace, const LaunchLinks& links, std::strin
       if (negative++ == 0) first_negative = i;
     }
   }
-  if (unlinked > 0) health.add(HealthKind::kernels_without_launch, where(gpu.offset[first_unlinked]), name(gpu.name[first_unlinked]), unlinked);
-  if (negative > 0) health.add(HealthKind::negative_launch_delay, where(gpu.offset[first_negative]), name(gpu.name[first_negative]), negative);
+  if (unlinked > 0)
+    health.add(HealthKind::kernels_without_launch, where(gpu.offset[first_unlinked]), name(gpu.name[first_unlinked]),
+               unlinked);
+  if (negative > 0)
+    health.add(HealthKind::negative_launch_delay, where(gpu.offset[first_negative]), name(gpu.name[first_negative]),
+               negative);
   if (links.num_ambiguous > 0) {
-    health.add(HealthKind::ambiguous_correlation, where(gpu.offset[links.first_ambiguous]), "correlation " + std::to_string(gpu.correlation[links.first_ambiguous]), links.num_ambiguous);
+    health.add(HealthKind::ambiguous_correlation, where(gpu.offset[links.first_ambiguous]),
+               "correlation " + std::to_string(gpu.correlation[links.first_ambiguous]), links.num_ambiguous);
   }
   if (links.num_unanswered > 0) {
     health.add(HealthKind::launches_without_gpu_record, where(trace.launches.offset[links.first_unanswered]),
-               name(trace.launches.name[links.first_unanswered]) + ", correlation " + std::to_string(trace.launches.correlation[links.first_unanswered]), links.num_unanswered);
+               name(trace.launches.name[links.first_unanswered]) + ", correlation " +
+                   std::to_string(trace.launches.correlation[links.first_unanswered]),
+               links.num_unanswered);
   }
 }
 
@@ -108,19 +124,24 @@ bool is_copy_range(const ClassRules& rules, std::string_view range_name) {
   return any_exact(rules.copy_range_exact, range_name) || any_prefix(rules.copy_range_prefix, range_name);
 }
 
-GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const ClassRules& rules, std::string_view shown, HealthLog& health) {
+GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const ClassRules& rules, std::string_view shown,
+                                 HealthLog& health, unsigned threads) {
   const GpuWorkTable& gpu = trace.gpu_work;
   const std::size_t rows = num_rows(gpu);
-  LaunchLinks links = link_launches(trace);
+  LaunchLinks links;
+  RangeOrder order;
+  run_tasks(threads, {[&] { links = link_launches(trace); }, [&] { order = order_ranges(trace); }});
   report_links(trace, links, shown, health);
   std::vector<std::uint8_t> wanted(num_rows(trace.launches), 0);
   for (const RowId launch : links.launch) {
     if (launch != kNoRow) wanted[index_of(launch)] = 1;
   }
-  const CallContext context = find_call_context(trace, wanted, rules);
+  const CallContext context = find_call_context(trace, order, wanted, rules);
 
-  auto kernel_facts = per_name<KernelNameFacts>(trace.strings, [&](std::string_view n) { return kernel_name_facts(rules, n); });
-  auto op_class = per_name<std::optional<GpuClass>>(trace.strings, [&](std::string_view n) { return operator_class(rules, n); });
+  auto kernel_facts =
+      per_name<KernelNameFacts>(trace.strings, [&](std::string_view n) { return kernel_name_facts(rules, n); });
+  auto op_class =
+      per_name<std::optional<GpuClass>>(trace.strings, [&](std::string_view n) { return operator_class(rules, n); });
   auto comm_range = per_name<bool>(trace.strings, [&](std::string_view n) { return is_comm_range(rules, n); });
 
   GpuWorkLabels labels;

@@ -13,6 +13,7 @@ namespace chopper {
 bool is_copy_range(const ClassRules& rules, std::string_view range_name);
 
 /// Links and classifies all gpu work of a trace. Adds to `health` what the links show.
-GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const ClassRules& rules, std::string_view shown, HealthLog& health);
+GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const ClassRules& rules, std::string_view shown,
+                                 HealthLog& health, unsigned threads);
 
 }  // namespace chopper

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 
-// Correlation id to the launch rows that carry it: open addressing to the first row, rows of one id chained in file order.
+// Correlation id to the launch rows that carry it: open addressing to the first row, rows of one id chained in file
+// order.
 class CorrelationIndex {
  public:
   explicit CorrelationIndex(const LaunchTable& launches) : next_(num_rows(launches), kNone) {
@@ -75,7 +76,10 @@ LaunchLinks link_launches(const TraceTables& trace) {
       // The nearest call that is not after the record; without one, the earliest.
       const bool row_before = calls.start_ns[row] <= gpu.start_ns[i];
       const bool best_before = calls.start_ns[best] <= gpu.start_ns[i];
-      if (row_before != best_before ? row_before : (row_before ? calls.start_ns[row] > calls.start_ns[best] : calls.start_ns[row] < calls.start_ns[best])) best = row;
+      if (row_before != best_before
+              ? row_before
+              : (row_before ? calls.start_ns[row] > calls.start_ns[best] : calls.start_ns[row] < calls.start_ns[best]))
+        best = row;
     }
     if (best == kNone) continue;
     links.launch[i] = RowId{best};
@@ -93,15 +97,10 @@ LaunchLinks link_launches(const TraceTables& trace) {
 
 namespace {
 
-// Rows grouped by thread, in order of (start, end descending, offset): an outer range comes before the ranges inside it.
-struct ThreadOrder {
-  std::vector<std::uint32_t> rows;
-  std::vector<std::size_t> begin;  // of each thread, and one more
-};
-
+// Groups the rows for which `keep` holds by thread, and sorts each thread by `less`.
 template <class Table, class Keep, class Less>
-ThreadOrder order_by_thread(const Table& table, std::size_t num_threads, Keep&& keep, Less&& less) {
-  ThreadOrder order;
+RangeOrder order_by_thread(const Table& table, std::size_t num_threads, Keep&& keep, Less&& less) {
+  RangeOrder order;
   order.begin.assign(num_threads + 1, 0);
   for (std::size_t i = 0; i < num_rows(table); i++) {
     if (keep(i)) order.begin[index_of(table.thread[i]) + 1]++;
@@ -122,15 +121,9 @@ ThreadOrder order_by_thread(const Table& table, std::size_t num_threads, Keep&& 
 
 }  // namespace
 
-CallContext find_call_context(const TraceTables& trace, const std::vector<std::uint8_t>& wanted, const ClassRules& rules) {
-  const LaunchTable& calls = trace.launches;
+RangeOrder order_ranges(const TraceTables& trace) {
   const HostRangeTable& ranges = trace.ranges;
-  CallContext context;
-  context.range.assign(num_rows(calls), kNoRow);
-  context.operation.assign(num_rows(calls), kNoRow);
-  context.comm_copy.assign(num_rows(calls), 0);
-  const auto end_of = [&](std::uint32_t row) { return ranges.start_ns[row] + std::max<std::int64_t>(ranges.duration_ns[row], 1); };
-  const ThreadOrder by_range = order_by_thread(
+  return order_by_thread(
       ranges, trace.threads.size(), [&](std::size_t i) { return ranges.kind[i] != RangeKind::module; },
       [&](std::uint32_t a, std::uint32_t b) {
         if (ranges.start_ns[a] != ranges.start_ns[b]) return ranges.start_ns[a] < ranges.start_ns[b];
@@ -138,9 +131,24 @@ CallContext find_call_context(const TraceTables& trace, const std::vector<std::u
         const std::int64_t end_b = ranges.start_ns[b] + ranges.duration_ns[b];
         return end_a != end_b ? end_a > end_b : ranges.offset[a] < ranges.offset[b];
       });
-  const ThreadOrder by_call = order_by_thread(
+}
+
+CallContext find_call_context(const TraceTables& trace, const RangeOrder& by_range,
+                              const std::vector<std::uint8_t>& wanted, const ClassRules& rules) {
+  const LaunchTable& calls = trace.launches;
+  const HostRangeTable& ranges = trace.ranges;
+  CallContext context;
+  context.range.assign(num_rows(calls), kNoRow);
+  context.operation.assign(num_rows(calls), kNoRow);
+  context.comm_copy.assign(num_rows(calls), 0);
+  const auto end_of = [&](std::uint32_t row) {
+    return ranges.start_ns[row] + std::max<std::int64_t>(ranges.duration_ns[row], 1);
+  };
+  const RangeOrder by_call = order_by_thread(
       calls, trace.threads.size(), [&](std::size_t i) { return wanted[i] != 0; },
-      [&](std::uint32_t a, std::uint32_t b) { return calls.start_ns[a] != calls.start_ns[b] ? calls.start_ns[a] < calls.start_ns[b] : a < b; });
+      [&](std::uint32_t a, std::uint32_t b) {
+        return calls.start_ns[a] != calls.start_ns[b] ? calls.start_ns[a] < calls.start_ns[b] : a < b;
+      });
   std::vector<std::uint8_t> copy_range(trace.strings.size(), 2);  // 2: not looked at yet
   struct Open {
     std::uint32_t row;
@@ -161,7 +169,8 @@ CallContext find_call_context(const TraceTables& trace, const std::vector<std::u
         if (end <= time) continue;
         std::uint8_t& copy = copy_range[index_of(ranges.name[row])];
         if (copy == 2) copy = is_copy_range(rules, trace.strings.view(ranges.name[row])) ? 1 : 0;
-        stack.push_back({row, end, ranges.kind[row] == RangeKind::operation, copy == 1, copy == 1 || (!stack.empty() && stack.back().copy_below)});
+        stack.push_back({row, end, ranges.kind[row] == RangeKind::operation, copy == 1,
+                         copy == 1 || (!stack.empty() && stack.back().copy_below)});
       }
       while (!stack.empty() && stack.back().end_ns <= time) stack.pop_back();
       if (stack.empty()) continue;

@@ -22,7 +22,8 @@
 namespace chopper {
 namespace {
 
-// Compressed input is read in pieces of this size: large enough that system calls do not show, small enough to stay in cache.
+// Compressed input is read in pieces of this size: large enough that system calls do not show, small enough to stay in
+// cache.
 constexpr std::size_t kInputBytes = std::size_t{256} << 10;
 
 // The undecoded bytes of a file or of a string.
@@ -52,7 +53,8 @@ class RawInput {
         const ssize_t r = ::read(fd_, out.data() + got, out.size() - got);
         if (r < 0) {
           if (errno == EINTR) continue;
-          return Error{ErrorCode::unreadable, std::string("cannot read: ") + std::strerror(errno), where_, "check the disk and permissions"};
+          return Error{ErrorCode::unreadable, std::string("cannot read: ") + std::strerror(errno), where_,
+                       "check the disk and permissions"};
         }
         n = static_cast<std::size_t>(r);
       }
@@ -132,7 +134,8 @@ class Compressed : public ByteSource {
 #if CHOPPER_HAVE_ISAL
 class GzipSource final : public Compressed {
  public:
-  explicit GzipSource(std::unique_ptr<RawInput> raw) : Compressed(std::move(raw)), state_(std::make_unique<inflate_state>()) {
+  explicit GzipSource(std::unique_ptr<RawInput> raw)
+      : Compressed(std::move(raw)), state_(std::make_unique<inflate_state>()) {
     isal_inflate_init(state_.get());
     state_->crc_flag = ISAL_GZIP;
   }
@@ -236,7 +239,8 @@ class GzipSource final : public Compressed {
       available_ = stream_.avail_in;
       if (code == Z_STREAM_END) {
         in_member_ = false;
-      } else if (code == Z_DATA_ERROR && stream_.msg != nullptr && std::strcmp(stream_.msg, "incorrect data check") == 0) {
+      } else if (code == Z_DATA_ERROR && stream_.msg != nullptr &&
+                 std::strcmp(stream_.msg, "incorrect data check") == 0) {
         problem(&ByteSourceNotes::checksum_mismatch);
         available_ = 0;  // zlib does not say where the next member would start
         ended_ = true;
@@ -389,7 +393,8 @@ class Utf16Source final : public ByteSource {
 // Gives already read bytes back before the rest of a source.
 class ReplaySource final : public ByteSource {
  public:
-  ReplaySource(std::string start, std::unique_ptr<ByteSource> rest) : start_(std::move(start)), rest_(std::move(rest)) {}
+  ReplaySource(std::string start, std::unique_ptr<ByteSource> rest)
+      : start_(std::move(start)), rest_(std::move(rest)) {}
   Result<std::size_t> read(std::span<char> out) override {
     const std::size_t n = std::min(out.size(), start_.size() - from_);
     std::memcpy(out.data(), start_.data() + from_, n);
@@ -417,7 +422,8 @@ Result<std::unique_ptr<ByteSource>> decode(std::unique_ptr<RawInput> raw, const 
 #if CHOPPER_HAVE_ZSTD
     source = std::make_unique<ZstdSource>(std::move(raw));
 #else
-    return Error{ErrorCode::unrecognised, "zstd-compressed, and this build has no zstd", where, "decompress it with zstd -d"};
+    return Error{ErrorCode::unrecognised, "zstd-compressed, and this build has no zstd", where,
+                 "decompress it with zstd -d"};
 #endif
   } else {
     source = std::make_unique<PlainSource>(std::move(raw));
@@ -431,7 +437,8 @@ Result<std::unique_ptr<ByteSource>> decode(std::unique_ptr<RawInput> raw, const 
     text.resize(n);
     source = std::make_unique<ReplaySource>(text, std::move(source));
   }
-  if (text == "\xff\xfe" || text == "\xfe\xff") return std::unique_ptr<ByteSource>(std::make_unique<Utf16Source>(std::move(source), text[0] == '\xfe'));
+  if (text == "\xff\xfe" || text == "\xfe\xff")
+    return std::unique_ptr<ByteSource>(std::make_unique<Utf16Source>(std::move(source), text[0] == '\xfe'));
   return source;
 }
 
@@ -440,7 +447,8 @@ Result<std::unique_ptr<ByteSource>> decode(std::unique_ptr<RawInput> raw, const 
 Result<std::unique_ptr<ByteSource>> open_byte_source(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
-    if (errno == ENOENT) return Error{ErrorCode::not_found, "no such file or directory", path.string(), "check the path"};
+    if (errno == ENOENT)
+      return Error{ErrorCode::not_found, "no such file or directory", path.string(), "check the path"};
     return Error{ErrorCode::unreadable, std::string("cannot open: ") + std::strerror(errno), path.string(),
                  errno == EACCES ? "check the permissions (ls -l)" : "check the path"};
   }

@@ -9,7 +9,8 @@ namespace chopper {
 
 }  // namespace chopper
 
-#define CHOPPER_CHECK(condition) \
-  do {                           \
-    if (!(condition)) [[unlikely]] ::chopper::check_failed(#condition, __FILE__, __LINE__); \
+#define CHOPPER_CHECK(condition)                               \
+  do {                                                         \
+    if (!(condition)) [[unlikely]]                             \
+      ::chopper::check_failed(#condition, __FILE__, __LINE__); \
   } while (false)

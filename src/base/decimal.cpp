@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/decimal.h"
 
-
 #include <limits>
 
 #include "base/wide_integer.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact conversion of decimal text: microseconds to integer nanoseconds, and 64-bit ids. A double cannot hold nineteen digits,
-// so nothing here goes through one.
+// Exact conversion of decimal text: microseconds to integer nanoseconds, and 64-bit ids. A double cannot hold nineteen
+// digits, so nothing here goes through one.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace chopper {
 
 enum class NumberStatus : std::uint8_t { ok, not_a_number, overflow };
 
-/// Properties of the fractions seen in a file, or-ed together: they tell a whole-microsecond file from a nanosecond one, and the
-/// unpadded fractions some writers of March 2024 produced ("12.5" for 12 us 5 ns).
+/// Properties of the fractions seen in a file, or-ed together: they tell a whole-microsecond file from a nanosecond
+/// one, and the unpadded fractions some writers of March 2024 produced ("12.5" for 12 us 5 ns).
 struct FractionShape {
   static constexpr std::uint8_t any = 1;            ///< a fraction is present
   static constexpr std::uint8_t shorter = 2;        ///< fewer than 3 digits
@@ -32,8 +32,8 @@ struct Nanoseconds {
   std::uint8_t shape = 0;  ///< FractionShape bits
 };
 
-/// Converts microseconds as decimal text (sign, fraction and exponent allowed) to nanoseconds; digits beyond the nanosecond are cut.
-/// With `unpadded` the fraction is read as an integer number of nanoseconds.
+/// Converts microseconds as decimal text (sign, fraction and exponent allowed) to nanoseconds; digits beyond the
+/// nanosecond are cut. With `unpadded` the fraction is read as an integer number of nanoseconds.
 Nanoseconds micros_to_ns(std::string_view text, bool unpadded);
 
 /// Parses a 64-bit integer, signed or unsigned (the bits of an unsigned value are kept); nothing else may follow it.

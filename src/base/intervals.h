@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algebra of half-open intervals [start, end) in nanoseconds. A *cover* is a sorted list of disjoint, non-touching intervals.
+// Algebra of half-open intervals [start, end) in nanoseconds. A *cover* is a sorted list of disjoint, non-touching
+// intervals.
 //
 //   a:  ----   ------         union length = 4 + 6, sum of lengths may be more
 //   b:    -------

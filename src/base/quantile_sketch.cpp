@@ -19,7 +19,8 @@ std::uint32_t bucket_index(std::uint64_t value) {
 std::int64_t bucket_middle(std::uint32_t index) {
   if (index < (1u << kMantissaBits)) return index;
   const std::uint32_t shift = (index >> kMantissaBits) - 1;
-  const std::uint64_t low = static_cast<std::uint64_t>((index & ((1u << kMantissaBits) - 1)) + (1u << kMantissaBits)) << shift;
+  const std::uint64_t low = static_cast<std::uint64_t>((index & ((1u << kMantissaBits) - 1)) + (1u << kMantissaBits))
+                            << shift;
   return static_cast<std::int64_t>(low + ((std::uint64_t{1} << shift) >> 1));
 }
 
@@ -27,7 +28,8 @@ std::int64_t bucket_middle(std::uint32_t index) {
 
 void QuantileSketch::add(std::int64_t value) {
   const std::uint32_t index = bucket_index(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
-  const auto at = std::lower_bound(buckets_.begin(), buckets_.end(), index, [](const Bucket& b, std::uint32_t i) { return b.index < i; });
+  const auto at = std::lower_bound(buckets_.begin(), buckets_.end(), index,
+                                   [](const Bucket& b, std::uint32_t i) { return b.index < i; });
   if (at != buckets_.end() && at->index == index) {
     at->count++;
   } else {
@@ -36,7 +38,8 @@ void QuantileSketch::add(std::int64_t value) {
   min_ = count_ == 0 ? value : std::min(min_, value);
   max_ = count_ == 0 ? value : std::max(max_, value);
   count_++;
-  sum_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum_) + static_cast<std::uint64_t>(value));  // wraps, never traps
+  sum_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum_) +
+                                   static_cast<std::uint64_t>(value));  // wraps, never traps
 }
 
 void QuantileSketch::add_all(std::span<const std::int64_t> values) {

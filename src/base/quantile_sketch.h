@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantiles from fixed logarithmic buckets with integer counts: merging is adding, so results do not depend on order, threads or
-// machines (spec 11).
+// Quantiles from fixed logarithmic buckets with integer counts: merging is adding, so results do not depend on order,
+// threads or machines (spec 11).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace chopper {
 
-/// Counts of non-negative values in buckets: exact below 1024, above in 1024 buckets per power of two (at most 0.1 % wide).
+/// Counts of non-negative values in buckets: exact below 1024, above in 1024 buckets per power of two (at most 0.1 %
+/// wide).
 class QuantileSketch {
  public:
   void add(std::int64_t value);
@@ -22,8 +23,8 @@ class QuantileSketch {
   std::int64_t max() const { return max_; }
   std::int64_t sum() const { return sum_; }
 
-  /// Returns the nearest-rank quantile (rank = ceil(numerator / denominator x count), at least 1): the middle of the bucket that
-  /// holds it, clamped to the true minimum and maximum. 0 when empty.
+  /// Returns the nearest-rank quantile (rank = ceil(numerator / denominator x count), at least 1): the middle of the
+  /// bucket that holds it, clamped to the true minimum and maximum. 0 when empty.
   std::int64_t quantile(std::uint64_t numerator, std::uint64_t denominator) const;
 
  private:

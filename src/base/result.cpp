@@ -5,13 +5,20 @@ namespace chopper {
 
 const char* to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::not_found: return "not_found";
-    case ErrorCode::unreadable: return "unreadable";
-    case ErrorCode::unrecognised: return "unrecognised";
-    case ErrorCode::bad_input: return "bad_input";
-    case ErrorCode::conflict: return "conflict";
-    case ErrorCode::usage: return "usage";
-    case ErrorCode::internal: return "internal";
+    case ErrorCode::not_found:
+      return "not_found";
+    case ErrorCode::unreadable:
+      return "unreadable";
+    case ErrorCode::unrecognised:
+      return "unrecognised";
+    case ErrorCode::bad_input:
+      return "bad_input";
+    case ErrorCode::conflict:
+      return "conflict";
+    case ErrorCode::usage:
+      return "usage";
+    case ErrorCode::internal:
+      return "internal";
   }
   return "internal";
 }

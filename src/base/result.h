@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>: a value or an Error. The only channel for "the request cannot be done" (bad data is counted in a HealthLog instead).
+// Result<T>: a value or an Error. The only channel for "the request cannot be done" (bad data is counted in a HealthLog
+// instead).
 #pragma once
 
 #include <string>
@@ -29,8 +30,8 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT: implicit by design
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}      // NOLINT: implicit by design
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit by design
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by design
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -52,9 +53,9 @@ struct Done {};
 #define CHOPPER_CONCAT_INNER(a, b) a##b
 #define CHOPPER_CONCAT(a, b) CHOPPER_CONCAT_INNER(a, b)
 /// Declares `declaration` from the value of `expression`, or returns its Error from the enclosing function.
-#define CHOPPER_TRY(declaration, expression)                                         \
-  auto CHOPPER_CONCAT(result_, __LINE__) = (expression);                             \
-  if (!CHOPPER_CONCAT(result_, __LINE__).ok()) {                                     \
-    return std::move(CHOPPER_CONCAT(result_, __LINE__).error());                     \
-  }                                                                                  \
+#define CHOPPER_TRY(declaration, expression)                     \
+  auto CHOPPER_CONCAT(result_, __LINE__) = (expression);         \
+  if (!CHOPPER_CONCAT(result_, __LINE__).ok()) {                 \
+    return std::move(CHOPPER_CONCAT(result_, __LINE__).error()); \
+  }                                                              \
   declaration = std::move(CHOPPER_CONCAT(result_, __LINE__)).value()

@@ -22,7 +22,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// Hashes all bytes: kernel names often differ only in the middle of a long template argument, so sampling would collide.
+// Hashes all bytes: kernel names often differ only in the middle of a long template argument, so sampling would
+// collide.
 std::uint64_t hash_of(std::string_view s) {
   constexpr std::uint64_t k0 = 0xa0761d6478bd642full;
   constexpr std::uint64_t k1 = 0xe7037ed1a0b428dbull;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interned strings: each distinct text is kept once and named by a small id. Not thread-safe; every worker has its own table and
-// tables are merged at the end.
+// Interned strings: each distinct text is kept once and named by a small id. Not thread-safe; every worker has its own
+// table and tables are merged at the end.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,9 @@ constexpr std::array<ListName, 16> kLists = {{
     {"kernel_class", "vector_contains_nocase", &ClassRules::kernel_vector_contains_nocase},
 }};
 
-Error bad(std::string message) { return {ErrorCode::bad_input, std::move(message), "classes.toml", "compare it with the shipped data/classes.toml"}; }
+Error bad(std::string message) {
+  return {ErrorCode::bad_input, std::move(message), "classes.toml", "compare it with the shipped data/classes.toml"};
+}
 
 Result<ClassRules> read_lists(const toml::table& root) {
   ClassRules rules;
@@ -54,7 +56,8 @@ Result<ClassRules> read_lists(const toml::table& root) {
     if (node.as_table() == nullptr) return bad("unknown key " + std::string(table.str()));
     for (const auto& [key, value] : *node.as_table()) {
       static_cast<void>(value);
-      const bool known = std::any_of(kLists.begin(), kLists.end(), [&](const ListName& n) { return n.table == table.str() && n.key == key.str(); });
+      const bool known = std::any_of(kLists.begin(), kLists.end(),
+                                     [&](const ListName& n) { return n.table == table.str() && n.key == key.str(); });
       if (!known) return bad("unknown list " + std::string(table.str()) + "." + std::string(key.str()));
     }
   }

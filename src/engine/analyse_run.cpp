@@ -29,8 +29,8 @@ Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const
     for (const auto& file : run.files) total += size_of(file.path);
     options.progress->bytes_total = total;
   }
-  // Largest first, so that no thread is left alone with a big file at the end. Many files are read one thread each: that needs no
-  // coordination. Fewer files than threads share them.
+  // Largest first, so that no thread is left alone with a big file at the end. Many files are read one thread each:
+  // that needs no coordination. Fewer files than threads share them.
   std::vector<std::size_t> order(num_files);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<std::uint64_t> sizes;
@@ -41,7 +41,8 @@ Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const
   std::vector<std::optional<Result<InputSummary>>> results(num_files);
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    for (std::size_t k = next++; k < num_files; k = next++) results[order[k]] = summarise_file(run.files[order[k]], options, per_file);
+    for (std::size_t k = next++; k < num_files; k = next++)
+      results[order[k]] = summarise_file(run.files[order[k]], options, per_file);
   };
   std::vector<std::thread> workers;
   for (unsigned i = 1; i < at_once; i++) workers.emplace_back(work);
@@ -66,7 +67,9 @@ Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const
   }
   if (summaries.empty()) {
     if (failure) return *failure;
-    return Error{ErrorCode::not_found, "no trace among the files: " + run.health.entry(HealthKind::foreign_file).examples.front().where + ": " + run.health.entry(HealthKind::foreign_file).examples.front().what,
+    return Error{ErrorCode::not_found,
+                 "no trace among the files: " + run.health.entry(HealthKind::foreign_file).examples.front().where +
+                     ": " + run.health.entry(HealthKind::foreign_file).examples.front().what,
                  runs.front().string(), "give the directory into which the PyTorch profiler exported"};
   }
   return merge_summaries(std::move(summaries), std::move(run.health), options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole of Chopper behind a few functions: find the inputs of a run, turn each into a summary, merge summaries into the answer.
+// The whole of Chopper behind a few functions: find the inputs of a run, turn each into a summary, merge summaries into
+// the answer.
 #pragma once
 
 #include <atomic>
@@ -25,14 +26,14 @@ struct Progress {
 
 /// What the user asked for.
 struct RunOptions {
-  unsigned threads = 0;                            ///< 0: as many as the machine has
-  bool strict = false;                             ///< a skipped or lost record fails the run
-  bool keep_kernels = false;                       ///< fill Answer::kernels
-  std::string format;                              ///< force an input format; empty: by content
-  std::map<std::string, std::int64_t> set_rank;    ///< file (path or name) -> rank
-  std::optional<std::int64_t> only_rank;           ///< restrict rows
+  unsigned threads = 0;                          ///< 0: as many as the machine has
+  bool strict = false;                           ///< a skipped or lost record fails the run
+  bool keep_kernels = false;                     ///< fill Answer::kernels
+  std::string format;                            ///< force an input format; empty: by content
+  std::map<std::string, std::int64_t> set_rank;  ///< file (path or name) -> rank
+  std::optional<std::int64_t> only_rank;         ///< restrict rows
   std::optional<std::int64_t> only_gpu;
-  std::size_t window_bytes = 0;                    ///< size of the pieces a file is parsed in; 0: default. Results do not depend on it
+  std::size_t window_bytes = 0;  ///< size of the pieces a file is parsed in; 0: default. Results do not depend on it
   Progress* progress = nullptr;
 };
 
@@ -40,11 +41,11 @@ struct RunOptions {
 struct RunFiles {
   struct File {
     std::filesystem::path path;
-    std::string shown;                ///< relative to the RUN argument it was found in
-    bool named = false;               ///< given on the command line: must be readable
+    std::string shown;   ///< relative to the RUN argument it was found in
+    bool named = false;  ///< given on the command line: must be readable
   };
   std::vector<File> files;
-  HealthLog health;                   ///< foreign files
+  HealthLog health;  ///< foreign files
 };
 
 /// The result tables, sorted by their keys, and what the text answer needs besides.
@@ -55,15 +56,17 @@ struct Answer {
   std::vector<CoverageRow> coverage;
   std::vector<TimelineRow> timeline;
   std::vector<KernelSummaryRow> kernel_summary;
-  std::vector<InputSummary> summaries;   ///< in order of `inputs`
-  HealthLog health_log;                  ///< of the run and all its inputs together
-  bool lost_something = false;           ///< exit code 3
+  std::vector<InputSummary> summaries;  ///< in order of `inputs`
+  HealthLog health_log;                 ///< of the run and all its inputs together
+  bool lost_something = false;          ///< exit code 3
 
-  /// Calls `row` for every kernel record (copies: memcpy and memset records) in order of the keys. Empty without keep_kernels.
+  /// Calls `row` for every kernel record (copies: memcpy and memset records) in order of the keys. Empty without
+  /// keep_kernels.
   void for_each_kernel(bool copies, const std::function<void(const KernelRow&)>& row) const;
 };
 
-/// Finds the inputs below `runs` (directories recursively, files as they are). Recognises by content. Fails when there are none.
+/// Finds the inputs below `runs` (directories recursively, files as they are). Recognises by content. Fails when there
+/// are none.
 Result<RunFiles> find_run_files(const std::vector<std::filesystem::path>& runs, const RunOptions& options);
 
 /// Reads and analyses one file: the first of the two functions a distributed run is made of.

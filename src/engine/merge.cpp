@@ -30,8 +30,10 @@ Error conflict(const std::vector<const InputSummary*>& claimants) {
     hint += " --set-rank " + claimants[i]->path + "=N";
   }
   if (claimants.size() > 3) files += ", ...";
-  return {ErrorCode::conflict, std::to_string(claimants.size()) + " different files claim rank " + std::to_string(*claimants[0]->facts.rank) + ": " + files, "",
-          "state their ranks with" + hint + ", or report the jobs one by one"};
+  return {ErrorCode::conflict,
+          std::to_string(claimants.size()) + " different files claim rank " +
+              std::to_string(*claimants[0]->facts.rank) + ": " + files,
+          "", "state their ranks with" + hint + ", or report the jobs one by one"};
 }
 
 // Spec 10: the same rank twice is a copy, consecutive windows of one process, or a conflict.
@@ -45,7 +47,8 @@ Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health)
     std::vector<std::size_t> distinct;
     for (const std::size_t i : claimants) {
       const auto twin = std::find_if(distinct.begin(), distinct.end(), [&](std::size_t k) {
-        return inputs[k].facts.file_bytes == inputs[i].facts.file_bytes && same_bytes(inputs[k].full_path, inputs[i].full_path);
+        return inputs[k].facts.file_bytes == inputs[i].facts.file_bytes &&
+               same_bytes(inputs[k].full_path, inputs[i].full_path);
       });
       if (twin == distinct.end()) {
         distinct.push_back(i);
@@ -55,7 +58,8 @@ Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health)
       }
     }
     if (distinct.size() < 2) continue;
-    std::sort(distinct.begin(), distinct.end(), [&](std::size_t a, std::size_t b) { return inputs[a].first_ns < inputs[b].first_ns; });
+    std::sort(distinct.begin(), distinct.end(),
+              [&](std::size_t a, std::size_t b) { return inputs[a].first_ns < inputs[b].first_ns; });
     bool consecutive = true;
     std::vector<const InputSummary*> all;
     for (std::size_t k = 0; k < distinct.size(); k++) {
@@ -63,14 +67,18 @@ Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health)
       all.push_back(&now);
       if (k == 0) continue;
       const InputSummary& before = inputs[distinct[k - 1]];
-      const bool comparable = now.has_times && before.has_times && now.facts.clock == ClockDomain::unix_time && before.facts.clock == ClockDomain::unix_time;
-      consecutive = consecutive && comparable && before.facts.host == now.facts.host && before.facts.world_size == now.facts.world_size && before.last_ns <= now.first_ns;
+      const bool comparable = now.has_times && before.has_times && now.facts.clock == ClockDomain::unix_time &&
+                              before.facts.clock == ClockDomain::unix_time;
+      consecutive = consecutive && comparable && before.facts.host == now.facts.host &&
+                    before.facts.world_size == now.facts.world_size && before.last_ns <= now.first_ns;
     }
     if (!consecutive) {
       std::sort(all.begin(), all.end(), [](const InputSummary* a, const InputSummary* b) { return a->path < b->path; });
       return conflict(all);
     }
-    health.add(HealthKind::consecutive_windows, all.front()->path, "rank " + std::to_string(rank) + " has " + std::to_string(distinct.size()) + " files one after the other");
+    health.add(
+        HealthKind::consecutive_windows, all.front()->path,
+        "rank " + std::to_string(rank) + " has " + std::to_string(distinct.size()) + " files one after the other");
   }
   std::vector<InputSummary> kept;
   for (std::size_t i = 0; i < inputs.size(); i++) {
@@ -97,13 +105,25 @@ void note_missing_ranks(const std::vector<InputSummary>& inputs, HealthLog& heal
     list += (list.empty() ? "" : ", ") + std::to_string(r);
     shown++;
   }
-  health.add(HealthKind::rank_missing, "", "ranks " + list + (missing > 8 ? ", ..." : "") + " of " + std::to_string(size), static_cast<std::uint64_t>(missing));
+  health.add(HealthKind::rank_missing, "",
+             "ranks " + list + (missing > 8 ? ", ..." : "") + " of " + std::to_string(size),
+             static_cast<std::uint64_t>(missing));
 }
 
-Field<std::int64_t> rank_field(const InputSummary& input) { return input.facts.rank ? Field<std::int64_t>(*input.facts.rank) : Field<std::int64_t>(Reason::rank_unknown); }
-Field<std::int64_t> gpu_field(std::int32_t device) { return device == kUnknownDevice ? Field<std::int64_t>(Reason::device_unknown) : Field<std::int64_t>(std::int64_t{device}); }
-Field<ExtentList> extent_field(const Extent& e) { return e.known() ? Field<ExtentList>(ExtentList{{e.x, e.y, e.z}}) : Field<ExtentList>(Reason::no_extent); }
-Field<std::string> vendor_field(Vendor vendor) { return vendor == Vendor::unknown ? Field<std::string>(Reason::vendor_unknown) : Field<std::string>(std::string(to_string(vendor))); }
+Field<std::int64_t> rank_field(const InputSummary& input) {
+  return input.facts.rank ? Field<std::int64_t>(*input.facts.rank) : Field<std::int64_t>(Reason::rank_unknown);
+}
+Field<std::int64_t> gpu_field(std::int32_t device) {
+  return device == kUnknownDevice ? Field<std::int64_t>(Reason::device_unknown)
+                                  : Field<std::int64_t>(std::int64_t{device});
+}
+Field<ExtentList> extent_field(const Extent& e) {
+  return e.known() ? Field<ExtentList>(ExtentList{{e.x, e.y, e.z}}) : Field<ExtentList>(Reason::no_extent);
+}
+Field<std::string> vendor_field(Vendor vendor) {
+  return vendor == Vendor::unknown ? Field<std::string>(Reason::vendor_unknown)
+                                   : Field<std::string>(std::string(to_string(vendor)));
+}
 
 Field<double> share(std::int64_t part, std::int64_t whole, Reason reason) {
   return whole > 0 ? Field<double>(static_cast<double>(part) / static_cast<double>(whole)) : Field<double>(reason);
@@ -212,13 +232,16 @@ void sort_rows(std::vector<Row>& rows) {
 }  // namespace
 
 Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog run_health, const RunOptions& options) {
-  std::sort(summaries.begin(), summaries.end(), [](const InputSummary& a, const InputSummary& b) { return std::tie(a.path, a.full_path) < std::tie(b.path, b.full_path); });
+  std::sort(summaries.begin(), summaries.end(), [](const InputSummary& a, const InputSummary& b) {
+    return std::tie(a.path, a.full_path) < std::tie(b.path, b.full_path);
+  });
   for (const auto& [name, rank] : options.set_rank) {
     static_cast<void>(rank);
     const bool used = std::any_of(summaries.begin(), summaries.end(), [&, &file = name](const InputSummary& s) {
       return file == s.path || file == s.full_path || file == std::filesystem::path(s.full_path).filename().string();
     });
-    if (!used) return Error{ErrorCode::usage, "--set-rank names no input: " + name, "", "use a path as chopper check shows it"};
+    if (!used)
+      return Error{ErrorCode::usage, "--set-rank names no input: " + name, "", "use a path as chopper check shows it"};
   }
   CHOPPER_TRY(const Done done, resolve_ranks(summaries, run_health));
   static_cast<void>(done);
@@ -233,8 +256,11 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
       const HealthEntry& entry = answer.health_log.entry(static_cast<HealthKind>(k));
       const HealthKindInfo& kind = info(static_cast<HealthKind>(k));
       if (entry.count == 0 || kind.severity == Severity::note) continue;
-      return Error{ErrorCode::bad_input, "--strict: " + std::string(kind.meaning) + " (" + std::string(kind.name) + ", " + std::to_string(entry.count) + ")",
-                   entry.examples.empty() ? "" : entry.examples.front().where, "run without --strict to read the rest, or chopper check for all of it"};
+      return Error{ErrorCode::bad_input,
+                   "--strict: " + std::string(kind.meaning) + " (" + std::string(kind.name) + ", " +
+                       std::to_string(entry.count) + ")",
+                   entry.examples.empty() ? "" : entry.examples.front().where,
+                   "run without --strict to read the rest, or chopper check for all of it"};
     }
   }
   add_health_rows(run_health, {}, answer.health);
@@ -259,9 +285,13 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   if (options.only_rank || options.only_gpu) {
     for (InputSummary& input : summaries) {
       const bool rank_selected = !options.only_rank || input.facts.rank == options.only_rank;
-      std::erase_if(input.gpus, [&](const GpuSummary& g) { return !rank_selected || (options.only_gpu && g.device != *options.only_gpu); });
+      std::erase_if(input.gpus, [&](const GpuSummary& g) {
+        return !rank_selected || (options.only_gpu && g.device != *options.only_gpu);
+      });
       if (!input.kernel_records) continue;
-      std::erase_if(input.kernel_records->records, [&](const KernelRecords::Record& r) { return !rank_selected || (options.only_gpu && r.device != *options.only_gpu); });
+      std::erase_if(input.kernel_records->records, [&](const KernelRecords::Record& r) {
+        return !rank_selected || (options.only_gpu && r.device != *options.only_gpu);
+      });
     }
   }
   answer.summaries = std::move(summaries);
@@ -272,7 +302,9 @@ void Answer::for_each_kernel(bool copies, const std::function<void(const KernelR
   for (std::size_t i = 0; i < summaries.size(); i++) {
     if (!summaries[i].kernel_records) continue;
     const KernelRecords& kept = *summaries[i].kernel_records;
-    const auto text = [&](StringId id, Reason reason) { return id == kNoString ? Field<std::string>(reason) : Field<std::string>(std::string(kept.strings.view(id))); };
+    const auto text = [&](StringId id, Reason reason) {
+      return id == kNoString ? Field<std::string>(reason) : Field<std::string>(std::string(kept.strings.view(id)));
+    };
     for (const KernelRecords::Record& r : kept.records) {
       if (r.is_kernel == copies) continue;
       KernelRow out;
@@ -286,7 +318,8 @@ void Answer::for_each_kernel(bool copies, const std::function<void(const KernelR
       out.comm_copy = r.comm_copy;
       out.duration_ns = r.duration_ns;
       out.stream = r.stream == kNoNumber ? 0 : r.stream;
-      out.correlation = r.correlation == kNoId ? Field<std::int64_t>(Reason::no_link) : Field<std::int64_t>(r.correlation);
+      out.correlation =
+          r.correlation == kNoId ? Field<std::int64_t>(Reason::no_link) : Field<std::int64_t>(r.correlation);
       if (r.bytes != kNoNumber) out.bytes = r.bytes;
       if (!copies) {
         out.grid = extent_field(r.grid);
@@ -302,7 +335,9 @@ void Answer::for_each_kernel(bool copies, const std::function<void(const KernelR
         out.launch_delay_ns = r.start_ns - r.launch_ns;
       }
       if (!copies) {
-        const Reason reason = !is_compute(r.gpu_class) ? Reason::not_compute : r.first_of_chain ? Reason::first_of_chain : Reason::no_launch_record;
+        const Reason reason = !is_compute(r.gpu_class) ? Reason::not_compute
+                              : r.first_of_chain       ? Reason::first_of_chain
+                                                       : Reason::no_launch_record;
         out.prep_ns = r.prep_ns == kNoNumber ? Field<std::int64_t>(reason) : Field<std::int64_t>(r.prep_ns);
         out.call_ns = r.call_ns == kNoNumber ? Field<std::int64_t>(reason) : Field<std::int64_t>(r.call_ns);
       }

@@ -11,7 +11,8 @@ namespace chopper {
 
 std::vector<FormatInfo> list_formats() {
   std::vector<FormatInfo> formats;
-  for (std::size_t i = 0; i < kNumFormats; i++) formats.push_back({kFormats[i]->name, kFormats[i]->summary, kFormats[i]->reads});
+  for (std::size_t i = 0; i < kNumFormats; i++)
+    formats.push_back({kFormats[i]->name, kFormats[i]->summary, kFormats[i]->reads});
   return formats;
 }
 
@@ -23,7 +24,11 @@ Result<const TraceFormat*> recognise(const std::filesystem::path& path, const st
   std::string head(kSniffBytes, '\0');
   CHOPPER_TRY(const std::size_t size, source->read(head));
   head.resize(size);
-  if (head.empty()) return Error{ErrorCode::bad_input, source->notes().corrupt || source->notes().truncated ? "the compressed data cannot be read" : "empty file (0 bytes)", path.string(), "export the trace again"};
+  if (head.empty())
+    return Error{ErrorCode::bad_input,
+                 source->notes().corrupt || source->notes().truncated ? "the compressed data cannot be read"
+                                                                      : "empty file (0 bytes)",
+                 path.string(), "export the trace again"};
   const TraceFormat* best = nullptr;
   Confidence confidence = Confidence::no;
   std::string names;
@@ -37,10 +42,14 @@ Result<const TraceFormat*> recognise(const std::filesystem::path& path, const st
     names = kFormats[i]->name;
   }
   if (best == nullptr) {
-    if (head.find_first_not_of(" \n\r\t") == std::string::npos) return Error{ErrorCode::unrecognised, "nothing but white space", path.string(), "export the trace again"};
-    return Error{ErrorCode::unrecognised, "no known format: looked for a JSON object with traceEvents or an array of events", path.string(), "chopper formats lists what is read"};
+    if (head.find_first_not_of(" \n\r\t") == std::string::npos)
+      return Error{ErrorCode::unrecognised, "nothing but white space", path.string(), "export the trace again"};
+    return Error{ErrorCode::unrecognised,
+                 "no known format: looked for a JSON object with traceEvents or an array of events", path.string(),
+                 "chopper formats lists what is read"};
   }
-  if (names.find(" and ") != std::string::npos) return Error{ErrorCode::unrecognised, "could be " + names, path.string(), "say which with --format"};
+  if (names.find(" and ") != std::string::npos)
+    return Error{ErrorCode::unrecognised, "could be " + names, path.string(), "say which with --format"};
   return best;
 }
 

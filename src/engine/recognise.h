@@ -11,8 +11,8 @@ namespace chopper {
 
 struct TraceFormat;
 
-/// Returns the format that claims the file, or the one called `forced` when that is not empty. Fails with unrecognised when none
-/// does or two are equally sure, and with the reason when the file cannot be opened.
+/// Returns the format that claims the file, or the one called `forced` when that is not empty. Fails with unrecognised
+/// when none does or two are equally sure, and with the reason when the file cannot be opened.
 Result<const TraceFormat*> recognise(const std::filesystem::path& path, const std::string& forced);
 
 }  // namespace chopper

@@ -24,13 +24,16 @@ Result<std::vector<fs::path>> files_below(const fs::path& directory, HealthLog& 
   std::vector<fs::path> files;
   std::error_code error;
   fs::recursive_directory_iterator it(directory, fs::directory_options::skip_permission_denied, error);
-  if (error) return Error{ErrorCode::unreadable, "cannot list the directory: " + error.message(), directory.string(), "check the permissions"};
+  if (error)
+    return Error{ErrorCode::unreadable, "cannot list the directory: " + error.message(), directory.string(),
+                 "check the permissions"};
   while (it != fs::recursive_directory_iterator()) {
     std::error_code status;
     if (it->is_regular_file(status)) files.push_back(it->path());
     it.increment(error);
     if (error) {
-      health.add(HealthKind::input_failed, directory.filename().string(), "cannot list everything below it: " + error.message());
+      health.add(HealthKind::input_failed, directory.filename().string(),
+                 "cannot list everything below it: " + error.message());
       break;
     }
   }
@@ -38,7 +41,8 @@ Result<std::vector<fs::path>> files_below(const fs::path& directory, HealthLog& 
   return files;
 }
 
-void add_directory(const fs::path& directory, const std::string& prefix, const std::vector<fs::path>& files, const RunOptions& options, RunFiles& run) {
+void add_directory(const fs::path& directory, const std::string& prefix, const std::vector<fs::path>& files,
+                   const RunOptions& options, RunFiles& run) {
   for (const fs::path& file : files) {
     const std::string shown = prefix + file.lexically_relative(directory).generic_string();
     std::error_code error;
@@ -61,7 +65,9 @@ void add_directory(const fs::path& directory, const std::string& prefix, const s
   }
 }
 
-std::string number_of(std::size_t count, const char* what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
+std::string number_of(std::size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
 
 // Names of files given directly: the file name, or as much of the path as it takes to tell two apart.
 void name_direct_files(std::vector<RunFiles::File>& files) {
@@ -95,7 +101,8 @@ Result<RunFiles> find_run_files(const std::vector<fs::path>& runs, const RunOpti
   for (const fs::path& path : runs) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
-    if (status.type() == fs::file_type::not_found) return Error{ErrorCode::not_found, "no such file or directory", path.string(), "check the path"};
+    if (status.type() == fs::file_type::not_found)
+      return Error{ErrorCode::not_found, "no such file or directory", path.string(), "check the path"};
     const fs::path canonical = fs::weakly_canonical(path, error);
     if (!seen.insert(error ? path : canonical).second) continue;
     if (!fs::is_directory(status)) {
@@ -113,9 +120,13 @@ Result<RunFiles> find_run_files(const std::vector<fs::path>& runs, const RunOpti
     if (const HealthEntry& failed = run.health.entry(HealthKind::input_failed); failed.count > 0) {
       message += "; " + failed.examples.front().where + ": " + failed.examples.front().what;
     }
-    return Error{ErrorCode::not_found, message, runs.front().string(), "give the directory into which the PyTorch profiler exported its *.json or *.json.gz; chopper formats lists what is read"};
+    return Error{ErrorCode::not_found, message, runs.front().string(),
+                 "give the directory into which the PyTorch profiler exported its *.json or *.json.gz; chopper formats "
+                 "lists what is read"};
   }
-  std::sort(run.files.begin(), run.files.end(), [](const RunFiles::File& a, const RunFiles::File& b) { return std::tie(a.shown, a.path) < std::tie(b.shown, b.path); });
+  std::sort(run.files.begin(), run.files.end(), [](const RunFiles::File& a, const RunFiles::File& b) {
+    return std::tie(a.shown, a.path) < std::tie(b.shown, b.path);
+  });
   return run;
 }
 

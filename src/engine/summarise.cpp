@@ -13,16 +13,19 @@
 namespace chopper {
 namespace {
 
-// "…/rank_3/trace.json", "rank3.trace.json" to 3: the last "rank" followed by a number.
+// ".../rank_3/trace.json", "rank3.trace.json" to 3: the last "rank" followed by a number.
 std::optional<std::int64_t> rank_in_name(std::string_view path) {
   std::string lower(path);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  for (std::size_t at = lower.rfind("rank"); at != std::string::npos; at = at == 0 ? std::string::npos : lower.rfind("rank", at - 1)) {
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  for (std::size_t at = lower.rfind("rank"); at != std::string::npos;
+       at = at == 0 ? std::string::npos : lower.rfind("rank", at - 1)) {
     std::size_t i = at + 4;
     if (i < lower.size() && std::string_view("_-.=").find(lower[i]) != std::string_view::npos) i++;
     std::int64_t rank = 0;
     std::size_t digits = 0;
-    for (; i < lower.size() && lower[i] >= '0' && lower[i] <= '9' && digits < 9; i++, digits++) rank = rank * 10 + (lower[i] - '0');
+    for (; i < lower.size() && lower[i] >= '0' && lower[i] <= '9' && digits < 9; i++, digits++)
+      rank = rank * 10 + (lower[i] - '0');
     if (digits > 0) return rank;
   }
   return std::nullopt;
@@ -43,13 +46,16 @@ void set_rank(const RunFiles::File& file, const RunOptions& options, InputSummar
   }
   const std::optional<std::int64_t> by_name = rank_of_file(file);
   if (facts.rank && by_name && *facts.rank != *by_name) {
-    summary.health.add(HealthKind::rank_sources_disagree, file.shown, "the trace says " + std::to_string(*facts.rank) + ", the file name " + std::to_string(*by_name));
+    summary.health.add(HealthKind::rank_sources_disagree, file.shown,
+                       "the trace says " + std::to_string(*facts.rank) + ", the file name " + std::to_string(*by_name));
   }
   if (!facts.rank && by_name) {
     facts.rank = by_name;
     facts.rank_source = RankSource::file_name;
   }
-  if (!facts.rank) summary.health.add(HealthKind::rank_unknown, file.shown, "no distributedInfo, no process group, no rank in the file name");
+  if (!facts.rank)
+    summary.health.add(HealthKind::rank_unknown, file.shown,
+                       "no distributedInfo, no process group, no rank in the file name");
 }
 
 void set_extent(const TraceTables& trace, InputSummary& summary) {
@@ -58,11 +64,14 @@ void set_extent(const TraceTables& trace, InputSummary& summary) {
     summary.last_ns = summary.has_times ? std::max(summary.last_ns, end) : end;
     summary.has_times = true;
   };
-  for (std::size_t i = 0; i < num_rows(trace.gpu_work); i++) include(trace.gpu_work.start_ns[i], trace.gpu_work.start_ns[i] + trace.gpu_work.duration_ns[i]);
-  for (std::size_t i = 0; i < num_rows(trace.launches); i++) include(trace.launches.start_ns[i], trace.launches.start_ns[i] + trace.launches.duration_ns[i]);
+  for (std::size_t i = 0; i < num_rows(trace.gpu_work); i++)
+    include(trace.gpu_work.start_ns[i], trace.gpu_work.start_ns[i] + trace.gpu_work.duration_ns[i]);
+  for (std::size_t i = 0; i < num_rows(trace.launches); i++)
+    include(trace.launches.start_ns[i], trace.launches.start_ns[i] + trace.launches.duration_ns[i]);
 }
 
-KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels, const std::vector<KernelTimes>& times) {
+KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels,
+                           const std::vector<KernelTimes>& times) {
   KernelRecords kept;
   const GpuWorkTable& gpu = trace.gpu_work;
   const auto text = [&](StringId id) { return kept.strings.intern(trace.strings.view(id)); };
@@ -93,11 +102,14 @@ KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels
                             .block = extents.block,
                             .offset = gpu.offset[i]});
   }
-  std::sort(kept.records.begin(), kept.records.end(), [](const KernelRecords::Record& a, const KernelRecords::Record& b) {
-    // An unknown device is shown as null, and null comes last.
-    const auto device = [](const KernelRecords::Record& r) { return r.device == kUnknownDevice ? INT64_MAX : std::int64_t{r.device}; };
-    return std::make_tuple(device(a), a.start_ns, a.offset) < std::make_tuple(device(b), b.start_ns, b.offset);
-  });
+  std::sort(
+      kept.records.begin(), kept.records.end(), [](const KernelRecords::Record& a, const KernelRecords::Record& b) {
+        // An unknown device is shown as null, and null comes last.
+        const auto device = [](const KernelRecords::Record& r) {
+          return r.device == kUnknownDevice ? INT64_MAX : std::int64_t{r.device};
+        };
+        return std::make_tuple(device(a), a.start_ns, a.offset) < std::make_tuple(device(b), b.start_ns, b.offset);
+      });
   return kept;
 }
 
@@ -121,9 +133,10 @@ Result<InputSummary> summarise_file(const RunFiles::File& file, const RunOptions
   if (error) summary.facts.file_bytes = trace.facts.text_bytes;
   summary.health = trace.health;
   set_extent(trace, summary);
-  const GpuWorkLabels labels = attribute_gpu_work(trace, rules, file.shown, summary.health);
+  const GpuWorkLabels labels = attribute_gpu_work(trace, rules, file.shown, summary.health, threads);
   std::vector<KernelTimes> times;
-  summary.gpus = summarise_gpus(trace, labels, file.shown, summary.health, options.keep_kernels ? &times : nullptr);
+  summary.gpus =
+      summarise_gpus(trace, labels, file.shown, summary.health, options.keep_kernels ? &times : nullptr, threads);
   if (options.keep_kernels) summary.kernel_records = keep_records(trace, labels, times);
   set_rank(file, options, summary);
   return summary;

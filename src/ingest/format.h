@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam of the readers. A format is one source file in formats/; the folder listing is the registry (CMake generates the table).
+// The seam of the readers. A format is one source file in formats/; the folder listing is the registry (CMake generates
+// the table).
 #pragma once
 
 #include <atomic>
@@ -21,8 +22,8 @@ enum class Confidence : std::uint8_t { no, maybe, yes };
 /// How to read a file.
 struct ReadOptions {
   unsigned threads = 1;
-  std::size_t window_bytes = 0;                        ///< size of the pieces parsed at once, 0: default; never changes a result
-  std::atomic<std::uint64_t>* bytes_done = nullptr;    ///< progress, bytes of the file on disk
+  std::size_t window_bytes = 0;  ///< size of the pieces parsed at once, 0: default; never changes a result
+  std::atomic<std::uint64_t>* bytes_done = nullptr;  ///< progress, bytes of the file on disk
 };
 
 /// Opens the source of the file to read, at its start.
@@ -30,9 +31,9 @@ using SourceOpener = std::function<Result<std::unique_ptr<ByteSource>>()>;
 
 /// A format: how to recognise its text and how to read a file of it.
 struct TraceFormat {
-  std::string_view name;       ///< --format word and JSON value
-  std::string_view summary;    ///< one line for `chopper formats`
-  std::string_view reads;      ///< what it provides
+  std::string_view name;     ///< --format word and JSON value
+  std::string_view summary;  ///< one line for `chopper formats`
+  std::string_view reads;    ///< what it provides
   /// Looks at the first 64 kB of uncompressed text.
   Confidence (*sniff)(std::string_view head);
   /// Reads a file to its end. `open` may be called more than once; `shown` names the file in health records.
@@ -49,6 +50,6 @@ inline constexpr std::size_t kSniffBytes = std::size_t{64} << 10;
 }  // namespace chopper
 
 /// Defines the descriptor of a format; `symbol` is the stem of its file.
-#define CHOPPER_TRACE_FORMAT(symbol)      \
+#define CHOPPER_TRACE_FORMAT(symbol)          \
   extern const ::chopper::TraceFormat symbol; \
   const ::chopper::TraceFormat symbol

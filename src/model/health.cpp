@@ -60,9 +60,12 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
 
 std::string_view to_string(Severity severity) {
   switch (severity) {
-    case Severity::note: return "note";
-    case Severity::skipped: return "skipped";
-    case Severity::data_loss: return "data_loss";
+    case Severity::note:
+      return "note";
+    case Severity::skipped:
+      return "skipped";
+    case Severity::data_loss:
+      return "data_loss";
   }
   return "note";
 }

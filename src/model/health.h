@@ -14,7 +14,8 @@ namespace chopper {
 enum class Severity : std::uint8_t { note, skipped, data_loss };
 std::string_view to_string(Severity severity);
 
-/// The closed list of what can be wrong; `docs/reference/health.md` explains each. Order = order in reports within a severity.
+/// The closed list of what can be wrong; `docs/reference/health.md` explains each. Order = order in reports within a
+/// severity.
 enum class HealthKind : std::uint8_t {
   truncated,
   corrupt_compression,
@@ -63,10 +64,10 @@ enum class HealthKind : std::uint8_t {
 
 /// Facts about one kind.
 struct HealthKindInfo {
-  std::string_view name;      ///< JSON word
+  std::string_view name;  ///< JSON word
   Severity severity;
-  std::string_view meaning;   ///< one clause for people
-  std::string_view cost;      ///< which metrics it affects, and how; empty: none
+  std::string_view meaning;  ///< one clause for people
+  std::string_view cost;     ///< which metrics it affects, and how; empty: none
 };
 const HealthKindInfo& info(HealthKind kind);
 inline constexpr std::size_t kNumHealthKinds = static_cast<std::size_t>(HealthKind::count_);
@@ -82,7 +83,8 @@ struct HealthEntry {
   std::vector<HealthExample> examples;
 };
 
-/// Counts by kind. Examples are kept in the order of adding; merge in file order and the same ones stay whatever the threads did.
+/// Counts by kind. Examples are kept in the order of adding; merge in file order and the same ones stay whatever the
+/// threads did.
 class HealthLog {
  public:
   /// Examples kept a kind.

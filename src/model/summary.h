@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of a rank once its tables are gone: integers and sketches, merged by adding, so that ten thousand ranks are as easy as one.
+// What is kept of a rank once its tables are gone: integers and sketches, merged by adding, so that ten thousand ranks
+// are as easy as one.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +61,8 @@ struct KernelRecords {
 
 /// One input file.
 struct InputSummary {
-  std::string path;        ///< as shown: relative to the run
-  std::string full_path;   ///< for comparing bytes of files that claim one rank
+  std::string path;       ///< as shown: relative to the run
+  std::string full_path;  ///< for comparing bytes of files that claim one rank
   TraceFacts facts;
   std::int64_t first_ns = 0, last_ns = 0;  ///< extent of all valid times
   bool has_times = false;

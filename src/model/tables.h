@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columnar tables of one trace file. Each table is a struct of equally long vectors and names its columns once, in `columns()`:
-// appending, reordering and memory accounting are generic over that list. Times are absolute int64 nanoseconds.
+// The columnar tables of one trace file. Each table is a struct of equally long vectors and names its columns once, in
+// `columns()`: appending, reordering and memory accounting are generic over that list. Times are absolute int64
+// nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,9 @@ enum class RowId : std::uint32_t {};
 inline constexpr RowId kNoRow{0xffffffffu};
 constexpr std::uint32_t index_of(RowId id) { return static_cast<std::uint32_t>(id); }
 
-inline constexpr std::int64_t kNoId = 0;                              ///< correlation or external id: none
-inline constexpr std::int64_t kNoNumber = INT64_MIN;                  ///< any other integer argument that is not there
-inline constexpr std::int32_t kUnknownDevice = -1;                    ///< device neither in args nor as pid
+inline constexpr std::int64_t kNoId = 0;              ///< correlation or external id: none
+inline constexpr std::int64_t kNoNumber = INT64_MIN;  ///< any other integer argument that is not there
+inline constexpr std::int32_t kUnknownDevice = -1;    ///< device neither in args nor as pid
 
 /// Category of a gpu record, as written.
 enum class GpuCategory : std::uint8_t { kernel, memcpy, memset };
@@ -57,13 +58,14 @@ struct GpuWorkTable {
   std::vector<std::int64_t> bytes;
   std::vector<Extent> grid;
   std::vector<Extent> block;
-  std::vector<RowId> collective;       ///< row of CollectiveTable, or none
-  std::vector<std::uint64_t> offset;   ///< byte offset of the event in the uncompressed text
+  std::vector<RowId> collective;      ///< row of CollectiveTable, or none
+  std::vector<std::uint64_t> offset;  ///< byte offset of the event in the uncompressed text
 
   static constexpr auto columns() {
     using T = GpuWorkTable;
-    return std::make_tuple(&T::name, &T::category, &T::start_ns, &T::duration_ns, &T::device, &T::stream, &T::correlation, &T::external_id,
-                           &T::bytes, &T::grid, &T::block, &T::collective, &T::offset);
+    return std::make_tuple(&T::name, &T::category, &T::start_ns, &T::duration_ns, &T::device, &T::stream,
+                           &T::correlation, &T::external_id, &T::bytes, &T::grid, &T::block, &T::collective,
+                           &T::offset);
   }
 };
 
@@ -97,8 +99,8 @@ struct HostRangeTable {
 
   static constexpr auto columns() {
     using T = HostRangeTable;
-    return std::make_tuple(&T::name, &T::kind, &T::start_ns, &T::duration_ns, &T::thread, &T::external_id, &T::sequence_number,
-                           &T::forward_thread, &T::offset);
+    return std::make_tuple(&T::name, &T::kind, &T::start_ns, &T::duration_ns, &T::thread, &T::external_id,
+                           &T::sequence_number, &T::forward_thread, &T::offset);
   }
 };
 
@@ -114,15 +116,16 @@ struct MemoryEventTable {
 
   static constexpr auto columns() {
     using T = MemoryEventTable;
-    return std::make_tuple(&T::time_ns, &T::address, &T::bytes, &T::allocated_bytes, &T::reserved_bytes, &T::device, &T::thread);
+    return std::make_tuple(&T::time_ns, &T::address, &T::bytes, &T::allocated_bytes, &T::reserved_bytes, &T::device,
+                           &T::thread);
   }
 };
 
 /// What a record says about the collective it belongs to; one row per gpu record with such arguments.
 struct CollectiveTable {
-  std::vector<StringId> kind;          ///< "allreduce", as written
-  std::vector<StringId> group;         ///< process group name
-  std::vector<StringId> ranks;         ///< process group ranks, as written
+  std::vector<StringId> kind;   ///< "allreduce", as written
+  std::vector<StringId> group;  ///< process group name
+  std::vector<StringId> ranks;  ///< process group ranks, as written
   std::vector<StringId> dtype;
   std::vector<std::int64_t> group_size;
   std::vector<std::int64_t> in_elements;
@@ -131,7 +134,8 @@ struct CollectiveTable {
 
   static constexpr auto columns() {
     using T = CollectiveTable;
-    return std::make_tuple(&T::kind, &T::group, &T::ranks, &T::dtype, &T::group_size, &T::in_elements, &T::out_elements, &T::sequence);
+    return std::make_tuple(&T::kind, &T::group, &T::ranks, &T::dtype, &T::group_size, &T::in_elements, &T::out_elements,
+                           &T::sequence);
   }
 };
 
@@ -146,7 +150,7 @@ struct DeviceFacts {
   std::int64_t id = kNoNumber;
   std::string name;
   std::int64_t warp_size = kNoNumber;
-  std::int64_t num_units = kNoNumber;     ///< SMs or CUs
+  std::int64_t num_units = kNoNumber;  ///< SMs or CUs
   std::int64_t memory_bytes = kNoNumber;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One trace file in memory: its tables, its facts and what was wrong with it; and the labels attribution gives its gpu work.
+// One trace file in memory: its tables, its facts and what was wrong with it; and the labels attribution gives its gpu
+// work.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +34,9 @@ struct TraceFacts {
   std::optional<std::int64_t> world_size;
   ClockDomain clock = ClockDomain::relative;
   std::int64_t quantum_ns = 1;
-  std::uint64_t file_bytes = 0;    ///< on disk
-  std::uint64_t text_bytes = 0;    ///< uncompressed
-  std::uint64_t num_records = 0;   ///< events of every kind, those lost included
+  std::uint64_t file_bytes = 0;   ///< on disk
+  std::uint64_t text_bytes = 0;   ///< uncompressed
+  std::uint64_t num_records = 0;  ///< events of every kind, those lost included
   std::uint64_t num_python_frames = 0;
   std::vector<DeviceFacts> devices;
 };
@@ -61,9 +62,9 @@ constexpr bool is_copy(GpuClass c) { return c >= GpuClass::memcpy; }
 
 /// Labels of the rows of GpuWorkTable, column by column.
 struct GpuWorkLabels {
-  std::vector<RowId> launch;            ///< row of LaunchTable
-  std::vector<RowId> range;             ///< innermost host range (operator, annotation, module) at the launch
-  std::vector<RowId> operation_range;   ///< innermost operator
+  std::vector<RowId> launch;           ///< row of LaunchTable
+  std::vector<RowId> range;            ///< innermost host range (operator, annotation, module) at the launch
+  std::vector<RowId> operation_range;  ///< innermost operator
   std::vector<GpuClass> gpu_class;
   std::vector<std::uint8_t> comm_copy;  ///< 1 below an FSDP/DDP copy range
 };

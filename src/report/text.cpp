@@ -60,8 +60,7 @@ std::string inputs_text(const Answer& answer) {
 }
 
 // The most severe kinds after the counts, as far as they are losses: "(truncated, negative_duration)".
-std::string worst_kinds(const HealthLog& log) {
-  constexpr std::size_t kShown = 3;
+std::string worst_kinds(const HealthLog& log, std::size_t num_shown) {
   std::vector<HealthKind> kinds;
   for (std::size_t k = 0; k < kNumHealthKinds; k++) {
     const auto kind = static_cast<HealthKind>(k);
@@ -70,22 +69,28 @@ std::string worst_kinds(const HealthLog& log) {
   std::stable_sort(kinds.begin(), kinds.end(),
                    [](HealthKind a, HealthKind b) { return info(a).severity > info(b).severity; });
   std::string out;
-  for (std::size_t i = 0; i < std::min(kShown, kinds.size()); i++) {
+  for (std::size_t i = 0; i < std::min(num_shown, kinds.size()); i++) {
     out += out.empty() ? " (" : ", ";
     out += info(kinds[i]).name;
   }
-  if (kinds.size() > kShown) out += ", ...";
+  if (kinds.size() > num_shown) out += ", ...";
   return out.empty() ? out : out + ")";
 }
 
-std::string health_text(const Answer& answer) {
+// As many kinds are named as fit in `columns`.
+std::string health_text(const Answer& answer, std::size_t columns) {
   std::string out;
   const LinkedWork work = linked_work(answer);
   if (work.all.duration_ns > 0) {
     const double share = static_cast<double>(work.launched.duration_ns) / static_cast<double>(work.all.duration_ns);
     out = share_text(share) + " of gpu time linked to launches; ";
   }
-  return out + losses_text(losses_of(answer.health_log)) + worst_kinds(answer.health_log);
+  out += losses_text(losses_of(answer.health_log));
+  for (std::size_t num_shown = 3; num_shown > 0; num_shown--) {
+    const std::string kinds = worst_kinds(answer.health_log, num_shown);
+    if (out.size() + kinds.size() <= columns) return out + kinds;
+  }
+  return out;
 }
 
 }  // namespace
@@ -107,8 +112,10 @@ void add_heading(Page& page, const Answer& answer, const TextOptions& options) {
 
   page.add("health", Style::title);
   page.tab(kLabelColumns);
-  page.add(health_text(answer), answer.lost_something ? Style::bad : Style::plain);
-  page.add_right("(chopper check)", Style::dim);
+  constexpr std::string_view kCommand = "(chopper check)";
+  const std::size_t room = options.width - kLabelColumns - kCommand.size() - 1;
+  page.add(health_text(answer, room), answer.lost_something ? Style::bad : Style::plain);
+  page.add_right(kCommand, Style::dim);
   page.end_line();
 
   if (answer.timeline.empty()) return;

@@ -35,6 +35,24 @@ std::string percent_of_mille(std::int64_t per_mille) {
   return fmt::format("{:>5}.{} %", per_mille / 10, per_mille % 10);
 }
 
+// The mean split as it is printed, the same in every block: parts rounded so that they add up to the span and to 100 %.
+struct ShownSplit {
+  TimeScale scale;
+  std::int64_t span_steps = 0;
+  std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> per_mille;
+};
+
+ShownSplit shown_split(const TimeSplit& mean) {
+  ShownSplit shown;
+  shown.scale = scale_for(mean.span_ns);
+  shown.span_steps = std::llround(mean.span_ns / shown.scale.step_ns);
+  const std::vector<double> parts(mean.part_ns.begin(), mean.part_ns.end());
+  shown.steps = round_parts(parts, mean.span_ns, shown.span_steps);
+  shown.per_mille = round_parts(parts, mean.span_ns, 1000);
+  return shown;
+}
+
 std::string range_text(const std::vector<TimelineRow>& rows, TimePart part) {
   double low = 1;
   double high = 0;
@@ -184,6 +202,12 @@ std::string short_kernel_name(std::string_view name) {
     for (std::size_t at = text.find(common); at != std::string::npos; at = text.find(common, at))
       text.erase(at, common.size());
   }
+  // Names of Tensile differ from the tile on: Cijk_Alik_Bljk_BBS_BH_..._MT256x128x64_MI16x16x1_...
+  const std::size_t tile = text.find("_MT");
+  constexpr std::size_t kContraction = 14;  // "Cijk_Alik_Bljk"
+  if (text.starts_with("Cijk_") && tile != std::string::npos && tile > kContraction) {
+    text.replace(kContraction, tile - kContraction, "...");
+  }
   // The parameter list starts at the parenthesis that the last ')' closes.
   if (text.ends_with(')')) {
     int depth = 0;
@@ -204,15 +228,11 @@ void add_split(Page& page, const Answer& answer, const TextOptions& options) {
   const std::vector<TimelineRow>& rows = answer.timeline;
   const bool several = rows.size() > 1;
   const TimeSplit mean = mean_split(rows);
-  const TimeScale scale = scale_for(mean.span_ns);
-  const auto total_steps = std::llround(mean.span_ns / scale.step_ns);
-  const std::vector<double> parts(mean.part_ns.begin(), mean.part_ns.end());
-  const std::vector<std::int64_t> times = round_parts(parts, mean.span_ns, total_steps);
-  const std::vector<std::int64_t> shares = round_parts(parts, mean.span_ns, 1000);
+  const ShownSplit shown = shown_split(mean);
 
   add_section(page, "gpu time");
   page.tab(kTimeColumn);
-  page.add(fmt::format("{:>11}{}", scale.text(total_steps), percent_of_mille(mean.span_ns > 0 ? 1000 : 0)));
+  page.add(fmt::format("{:>11}{}", shown.scale.text(shown.span_steps), percent_of_mille(mean.span_ns > 0 ? 1000 : 0)));
   page.tab(kNoteColumn);
   if (several) page.add(fmt::format("{:>{}}", "min..max", kRangeColumns - 1), Style::dim);
   page.tab(kNoteColumn + (several ? kRangeColumns : 0));
@@ -225,7 +245,7 @@ void add_split(Page& page, const Answer& answer, const TextOptions& options) {
     page.add("  ");
     page.add(label_of(kParts[p]));
     page.tab(kTimeColumn);
-    page.add(fmt::format("{:>11}{}", scale.text(times[p]), percent_of_mille(shares[p])));
+    page.add(fmt::format("{:>11}{}", shown.scale.text(shown.steps[p]), percent_of_mille(shown.per_mille[p])));
     page.tab(column);
     if (several) {
       page.add(fmt::format("{:>{}}", range_text(rows, kParts[p]), kRangeColumns - 1), Style::dim);
@@ -284,18 +304,20 @@ void add_gpu_table(Page& page, const Answer& answer) {
 void add_losses(Page& page, const Answer& answer) {
   const std::vector<TimelineRow>& rows = answer.timeline;
   const TimeSplit mean = mean_split(rows);
+  const ShownSplit shown = shown_split(mean);
   std::vector<TimePart> ranked;
   for (const TimePart part : kParts) {
-    if (part != TimePart::computation && mean.part(part) > 0) ranked.push_back(part);
+    if (part != TimePart::computation && shown.steps[index_of(part)] > 0) ranked.push_back(part);
   }
   if (ranked.empty()) return;
   std::stable_sort(ranked.begin(), ranked.end(), [&](TimePart a, TimePart b) { return mean.part(a) > mean.part(b); });
   add_section(page, "largest losses, upper bounds");
   page.end_line();
-  for (std::size_t i = 0; i < std::min(kRows, ranked.size()); i++) {
+  for (std::size_t i = 0; i < ranked.size(); i++) {
     const TimePart part = ranked[i];
-    page.add(fmt::format("  {}  {:<24}{:>10}{:>9}  ", i + 1, loss_name(part), "-" + duration_text(mean.part(part)),
-                         share_text(mean.share(part))));
+    const std::size_t p = index_of(part);
+    page.add(fmt::format("  {}  {:<24}{:>10}{}  ", i + 1, loss_name(part), "-" + shown.scale.text(shown.steps[p]),
+                         percent_of_mille(shown.per_mille[p])));
     const TimelineRow& worst = worst_gpu(rows, part);
     // Worth a look of its own when it is half as bad again as the mean.
     const bool stands_out = rows.size() > 1 && split_of(worst).share(part) > 1.5 * mean.share(part);

@@ -17,13 +17,14 @@ namespace chopper {
 
 enum class TimePart : std::uint8_t { computation, exposed_comm, copies, host_late, dispatch, other_idle };
 inline constexpr std::size_t kNumTimeParts = 6;
+constexpr std::size_t index_of(TimePart part) { return static_cast<std::size_t>(part); }
 
 /// A double, since sums over many gpus exceed 64 bits before they lose a digit that is shown.
 struct TimeSplit {
   double span_ns = 0;
   std::array<double, kNumTimeParts> part_ns = {};
 
-  double part(TimePart p) const { return part_ns[static_cast<std::size_t>(p)]; }
+  double part(TimePart p) const { return part_ns[index_of(p)]; }
   /// Returns a part's share of the span; 0 of an empty span.
   double share(TimePart p) const { return span_ns > 0 ? part(p) / span_ns : 0; }
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch profiler (Kineto) traces and other Chrome traces: one JSON object with traceEvents, or a bare array of events.
-//   {"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel", "name": "K", "pid": 0, "tid": 7, "ts": 123456.789, "dur": 10.240,
+// PyTorch profiler (Kineto) traces and other Chrome traces: one JSON object with traceEvents, or a bare array of
+// events.
+//   {"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel", "name": "K", "pid": 0, "tid": 7, "ts":
+//   123456.789, "dur": 10.240,
 //     "args": {"device": 0, "stream": 7, "correlation": 900}}], "baseTimeNanoseconds": 1767225600000000000}
 #include "ingest/format.h"
 #include "ingest/kineto/reader.h"
@@ -14,7 +16,8 @@ Confidence sniff(std::string_view head) {
   if (start == std::string_view::npos || (head[start] != '{' && head[start] != '[')) return Confidence::no;
   const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
   if (has("\"traceEvents\"") || has("\"ph\"")) return Confidence::yes;
-  if (has("\"schemaVersion\"") && (has("\"deviceProperties\"") || has("\"distributedInfo\"") || has("\"traceName\""))) return Confidence::yes;
+  if (has("\"schemaVersion\"") && (has("\"deviceProperties\"") || has("\"distributedInfo\"") || has("\"traceName\"")))
+    return Confidence::yes;
   return Confidence::maybe;  // traceEvents may stand behind more metadata than the head holds
 }
 

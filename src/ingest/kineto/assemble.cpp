@@ -7,61 +7,29 @@
 #include <unordered_map>
 
 #include "base/decimal.h"
+#include "base/parallel.h"
 #include "ingest/kineto/json_repair.h"
 #include "ingest/kineto/metadata.h"
 
 namespace chopper {
 namespace {
 
-constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62;   // 146 years around 1970: sums of spans stay inside int64
+constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62;  // 146 years around 1970: sums of spans stay inside int64
 constexpr std::int64_t kAbsoluteTs = 1'000'000'000'000'000'000;  // 1e15 us in ns: larger ts are UNIX time themselves
-constexpr std::int64_t kWindowSlack = 60'000'000'000;        // 60 s, spec 2
+constexpr std::int64_t kWindowSlack = 60'000'000'000;            // 60 s, spec 2
 
-// Translates the ids of one worker. Only what a row refers to gets a global id, so discarded work leaves no trace.
-class Translation {
- public:
-  Translation(WorkerDictionary& dictionary, TraceTables& tables, std::unordered_map<std::string, std::uint32_t>& thread_ids,
-              std::set<std::string, std::less<>>& invalid_escapes)
-      : dictionary_(dictionary), tables_(tables), thread_ids_(thread_ids), invalid_escapes_(invalid_escapes),
-        strings_(dictionary.names.size(), kNoString), threads_(dictionary.threads().size(), ThreadId{UINT32_MAX}) {}
+// The global ids of one worker's names and threads.
+struct Translation {
+  std::vector<StringId> strings;
+  std::vector<ThreadId> threads;
 
-  StringId operator()(StringId local) {
-    if (local == kNoString) return kNoString;
-    StringId& global = strings_[index_of(local)];
-    if (global == kNoString) {
-      const std::string_view raw = dictionary_.names.view(local);
-      if (raw.find('\\') == std::string_view::npos) {
-        global = tables_.strings.intern(raw);
-      } else {
-        bool invalid = false;
-        global = tables_.strings.intern(unescape(raw, invalid));
-        if (invalid) invalid_escapes_.emplace(raw);
-      }
-    }
-    return global;
-  }
-  ThreadId operator()(ThreadId local) {
-    ThreadId& global = threads_[index_of(local)];
-    if (index_of(global) == UINT32_MAX) {
-      const Thread& thread = dictionary_.threads()[index_of(local)];
-      const auto [at, inserted] = thread_ids_.emplace(thread.pid + "\n" + thread.tid, static_cast<std::uint32_t>(tables_.threads.size()));
-      if (inserted) tables_.threads.push_back(thread);
-      global = ThreadId{at->second};
-    }
-    return global;
-  }
-
- private:
-  WorkerDictionary& dictionary_;
-  TraceTables& tables_;
-  std::unordered_map<std::string, std::uint32_t>& thread_ids_;
-  std::set<std::string, std::less<>>& invalid_escapes_;
-  std::vector<StringId> strings_;
-  std::vector<ThreadId> threads_;
+  StringId operator()(StringId local) const { return local == kNoString ? local : strings[index_of(local)]; }
+  ThreadId operator()(ThreadId local) const { return threads[index_of(local)]; }
 };
 
 template <class T>
-void append_column(std::vector<T>& to, std::vector<T>& from, Translation& translate, std::uint32_t collectives_before) {
+void append_column(std::vector<T>& to, std::vector<T>& from, const Translation& translate,
+                   std::uint32_t collectives_before) {
   if constexpr (std::is_same_v<T, StringId> || std::is_same_v<T, ThreadId>) {
     for (const T id : from) to.push_back(translate(id));
   } else if constexpr (std::is_same_v<T, RowId>) {
@@ -75,8 +43,9 @@ void append_column(std::vector<T>& to, std::vector<T>& from, Translation& transl
 }
 
 template <class Table>
-void append_table(Table& to, Table& from, Translation& translate, std::uint32_t collectives_before) {
-  std::apply([&](auto... member) { (append_column(to.*member, from.*member, translate, collectives_before), ...); }, Table::columns());
+void append_table(Table& to, Table& from, const Translation& translate, std::uint32_t collectives_before) {
+  std::apply([&](auto... member) { (append_column(to.*member, from.*member, translate, collectives_before), ...); },
+             Table::columns());
 }
 
 template <class Table>
@@ -86,8 +55,13 @@ void reserve_table(Table& table, std::size_t rows) {
 
 class Assembler {
  public:
-  Assembler(std::vector<EventPart> parts, std::vector<EventParser>& parsers, const TraceDocument& document, std::string_view shown)
-      : parts_(std::move(parts)), parsers_(parsers), document_(document), shown_(shown), metadata_(parse_metadata(document.metadata())) {}
+  Assembler(std::vector<EventPart> parts, std::vector<EventParser>& parsers, const TraceDocument& document,
+            std::string_view shown)
+      : parts_(std::move(parts)),
+        parsers_(parsers),
+        document_(document),
+        shown_(shown),
+        metadata_(parse_metadata(document.metadata())) {}
 
   TraceTables run() {
     collect_notes();
@@ -106,10 +80,13 @@ class Assembler {
  private:
   std::string where(std::uint64_t offset) const { return std::string(shown_) + " @ byte " + std::to_string(offset); }
   void count(HealthKind kind, std::uint64_t offset, std::string_view what) {
-    if (tables_.health.wants_example(kind)) {
-      tables_.health.add(kind, where(offset), std::string(what));
+    count(tables_.health, kind, offset, what);
+  }
+  void count(HealthLog& log, HealthKind kind, std::uint64_t offset, std::string_view what) const {
+    if (log.wants_example(kind)) {
+      log.add(kind, where(offset), std::string(what));
     } else {
-      tables_.health.add(kind, {}, {});
+      log.add(kind, {}, {});
     }
   }
 
@@ -125,50 +102,82 @@ class Assembler {
     for (const TraceDocument::Note& note : document_.notes()) count(note.kind, note.offset, note.what);
   }
 
-  void join_tables() {
-    std::size_t gpu = 0, launches = 0, ranges = 0, memory = 0, collectives = 0;
-    for (const EventPart& p : parts_) {
-      gpu += num_rows(p.gpu_work);
-      launches += num_rows(p.launches);
-      ranges += num_rows(p.ranges);
-      memory += num_rows(p.memory);
-      collectives += num_rows(p.collectives);
+  // Names and threads of all workers get global ids. Ids differ with the number of threads; nothing that is printed
+  // depends on them.
+  std::vector<Translation> translate_dictionaries() {
+    std::vector<Translation> translations(parsers_.size());
+    std::unordered_map<std::string, std::uint32_t> thread_ids;
+    for (std::size_t w = 0; w < parsers_.size(); w++) {
+      const WorkerDictionary& dictionary = parsers_[w].dictionary();
+      for (std::size_t i = 0; i < dictionary.names().size(); i++) {
+        const std::string_view raw = dictionary.names().view(StringId{static_cast<std::uint32_t>(i)});
+        bool invalid = false;
+        translations[w].strings.push_back(raw.find('\\') == std::string_view::npos
+                                              ? tables_.strings.intern(raw)
+                                              : tables_.strings.intern(unescape(raw, invalid)));
+      }
+      for (const Thread& thread : dictionary.threads()) {
+        const auto [at, inserted] =
+            thread_ids.emplace(thread.pid + "\n" + thread.tid, static_cast<std::uint32_t>(tables_.threads.size()));
+        if (inserted) tables_.threads.push_back(thread);
+        translations[w].threads.push_back(ThreadId{at->second});
+      }
     }
-    reserve_table(tables_.gpu_work, gpu);
-    reserve_table(tables_.launches, launches);
-    reserve_table(tables_.ranges, ranges);
-    reserve_table(tables_.memory, memory);
-    reserve_table(tables_.collectives, collectives);
-    std::vector<Translation> translations;
-    translations.reserve(parsers_.size());
-    for (EventParser& parser : parsers_) translations.emplace_back(parser.dictionary(), tables_, thread_ids_, invalid_escapes_);
-    for (EventPart& part : parts_) {
-      Translation& translate = translations[part.worker];
-      for (OpenSpan& span : part.open_spans) {
-        span.name = translate(span.name);
-        span.thread = translate(span.thread);
-        if (span.table == SpanTable::gpu_work) span.row += static_cast<std::uint32_t>(num_rows(tables_.gpu_work));
-        if (span.table == SpanTable::launches) span.row += static_cast<std::uint32_t>(num_rows(tables_.launches));
-        if (span.table == SpanTable::ranges) span.row += static_cast<std::uint32_t>(num_rows(tables_.ranges));
+    return translations;
+  }
+
+  // Rows of each table before each part.
+  struct Before {
+    std::uint32_t gpu_work = 0, launches = 0, ranges = 0, memory = 0, collectives = 0;
+  };
+
+  void join_tables() {
+    const std::vector<Translation> translations = translate_dictionaries();
+    std::vector<Before> before(parts_.size() + 1);
+    for (std::size_t i = 0; i < parts_.size(); i++) {
+      const EventPart& p = parts_[i];
+      const auto rows = [](const auto& table) { return static_cast<std::uint32_t>(num_rows(table)); };
+      before[i + 1] = {before[i].gpu_work + rows(p.gpu_work), before[i].launches + rows(p.launches),
+                       before[i].ranges + rows(p.ranges), before[i].memory + rows(p.memory),
+                       before[i].collectives + rows(p.collectives)};
+      last_time_ns_ = std::max(last_time_ns_, p.last_time_ns);
+    }
+    for (std::size_t i = 0; i < parts_.size(); i++) {
+      for (OpenSpan span : parts_[i].open_spans) {
+        span.name = translations[parts_[i].worker](span.name);
+        span.thread = translations[parts_[i].worker](span.thread);
+        if (span.table == SpanTable::gpu_work) span.row += before[i].gpu_work;
+        if (span.table == SpanTable::launches) span.row += before[i].launches;
+        if (span.table == SpanTable::ranges) span.row += before[i].ranges;
         open_spans_.push_back(span);
       }
-      const auto collectives_before = static_cast<std::uint32_t>(num_rows(tables_.collectives));
-      append_table(tables_.gpu_work, part.gpu_work, translate, collectives_before);
-      append_table(tables_.launches, part.launches, translate, collectives_before);
-      append_table(tables_.ranges, part.ranges, translate, collectives_before);
-      append_table(tables_.memory, part.memory, translate, collectives_before);
-      append_table(tables_.collectives, part.collectives, translate, collectives_before);
-      last_time_ns_ = std::max(last_time_ns_, part.last_time_ns);
     }
-    for (const std::string& raw : invalid_escapes_) tables_.health.add(HealthKind::text_repaired, std::string(shown_), "invalid escape in \"" + raw.substr(0, 120) + "\"");
+    const auto join = [&](auto TraceTables::*table, auto EventPart::*part_table, std::size_t rows) {
+      return [&, table, part_table, rows] {
+        reserve_table(tables_.*table, rows);
+        for (std::size_t i = 0; i < parts_.size(); i++)
+          append_table(tables_.*table, parts_[i].*part_table, translations[parts_[i].worker], before[i].collectives);
+      };
+    };
+    const Before& all = before.back();
+    run_tasks(num_threads(), {join(&TraceTables::ranges, &EventPart::ranges, all.ranges),
+                              join(&TraceTables::launches, &EventPart::launches, all.launches),
+                              join(&TraceTables::gpu_work, &EventPart::gpu_work, all.gpu_work),
+                              join(&TraceTables::memory, &EventPart::memory, all.memory),
+                              join(&TraceTables::collectives, &EventPart::collectives, all.collectives)});
   }
+  unsigned num_threads() const { return static_cast<unsigned>(parsers_.size()); }
 
   std::int64_t* duration_of(const OpenSpan& span) {
     switch (span.table) {
-      case SpanTable::gpu_work: return &tables_.gpu_work.duration_ns[span.row];
-      case SpanTable::launches: return &tables_.launches.duration_ns[span.row];
-      case SpanTable::ranges: return &tables_.ranges.duration_ns[span.row];
-      case SpanTable::none: return nullptr;
+      case SpanTable::gpu_work:
+        return &tables_.gpu_work.duration_ns[span.row];
+      case SpanTable::launches:
+        return &tables_.launches.duration_ns[span.row];
+      case SpanTable::ranges:
+        return &tables_.ranges.duration_ns[span.row];
+      case SpanTable::none:
+        return nullptr;
     }
     return nullptr;
   }
@@ -177,7 +186,8 @@ class Assembler {
     std::int64_t duration = 0;
     if (__builtin_sub_overflow(end_ns, span.time_ns, &duration)) duration = kTimeLimit;
     if (std::int64_t* target = duration_of(span)) *target = duration;
-    if (span.table == SpanTable::none && span.host_window && duration >= 0 && duration < kTimeLimit) paired_host_.include(span.time_ns, end_ns);
+    if (span.table == SpanTable::none && span.host_window && duration >= 0 && duration < kTimeLimit)
+      paired_host_.include(span.time_ns, end_ns);
   }
 
   // Per thread, in order of (time, offset): an end closes the innermost open begin of its name.
@@ -208,7 +218,8 @@ class Assembler {
         continue;
       }
       auto match = stack.rbegin();
-      if (span.named) match = std::find_if(stack.rbegin(), stack.rend(), [&](const OpenSpan& b) { return b.name == span.name; });
+      if (span.named)
+        match = std::find_if(stack.rbegin(), stack.rend(), [&](const OpenSpan& b) { return b.name == span.name; });
       if (match == stack.rend()) {
         count(HealthKind::unmatched_end, span.offset, std::string(tables_.strings.view(span.name)).substr(0, 60));
         continue;
@@ -220,13 +231,15 @@ class Assembler {
   }
 
   // Adds the base and applies the rules that need no host window. Returns whether the record stays.
-  bool make_absolute(std::int64_t& start_ns, std::int64_t duration_ns, std::uint64_t offset, StringId name) {
+  bool make_absolute(std::int64_t& start_ns, std::int64_t duration_ns, std::uint64_t offset, StringId name,
+                     HealthLog& log) const {
     const std::int64_t written = start_ns;
     std::int64_t absolute = 0;
     std::int64_t end = 0;
     HealthKind kind = HealthKind::count_;
-    if (__builtin_add_overflow(written, base_ns_, &absolute) || __builtin_add_overflow(absolute, duration_ns, &end) || absolute >= kTimeLimit ||
-        absolute <= -kTimeLimit || end >= kTimeLimit || end <= -kTimeLimit || duration_ns >= kTimeLimit) {
+    if (__builtin_add_overflow(written, base_ns_, &absolute) || __builtin_add_overflow(absolute, duration_ns, &end) ||
+        absolute >= kTimeLimit || absolute <= -kTimeLimit || end >= kTimeLimit || end <= -kTimeLimit ||
+        duration_ns >= kTimeLimit) {
       kind = HealthKind::time_overflow;
     } else if (duration_ns < 0) {
       kind = HealthKind::negative_duration;
@@ -237,17 +250,19 @@ class Assembler {
       start_ns = absolute;
       return true;
     }
-    count(kind, offset, std::string(tables_.strings.view(name)).substr(0, 60) + ", start " + std::to_string(written) + " ns, duration " + std::to_string(duration_ns) + " ns");
+    count(log, kind, offset,
+          std::string(tables_.strings.view(name)).substr(0, 60) + ", start " + std::to_string(written) +
+              " ns, duration " + std::to_string(duration_ns) + " ns");
     return false;
   }
 
   template <class Table>
-  void set_host_times(Table& table) {
+  void set_host_times(Table& table, HealthLog& log, HostExtent& extent) const {
     std::vector<std::uint8_t> keep(num_rows(table), 1);
     bool all = true;
     for (std::size_t i = 0; i < keep.size(); i++) {
-      if (make_absolute(table.start_ns[i], table.duration_ns[i], table.offset[i], table.name[i])) {
-        host_.include(table.start_ns[i], table.start_ns[i] + table.duration_ns[i]);
+      if (make_absolute(table.start_ns[i], table.duration_ns[i], table.offset[i], table.name[i], log)) {
+        extent.include(table.start_ns[i], table.start_ns[i] + table.duration_ns[i]);
       } else {
         keep[i] = 0;
         all = false;
@@ -260,19 +275,29 @@ class Assembler {
     std::int64_t first = 0;
     std::int64_t last = 0;
     if (extent.first_ns > extent.last_ns) return;
-    if (__builtin_add_overflow(extent.first_ns, base_ns_, &first) || __builtin_add_overflow(extent.last_ns, base_ns_, &last)) return;
+    if (__builtin_add_overflow(extent.first_ns, base_ns_, &first) ||
+        __builtin_add_overflow(extent.last_ns, base_ns_, &last))
+      return;
     if (first > -kTimeLimit && last < kTimeLimit) host_.include(first, last);
   }
 
   void set_times() {
-    set_host_times(tables_.ranges);
-    set_host_times(tables_.launches);
+    HealthLog range_log, launch_log;
+    HostExtent range_extent, launch_extent;
+    run_tasks(num_threads(), {[&] { set_host_times(tables_.ranges, range_log, range_extent); },
+                              [&] { set_host_times(tables_.launches, launch_log, launch_extent); }});
+    tables_.health.merge(range_log);
+    tables_.health.merge(launch_log);
+    for (const HostExtent& extent : {range_extent, launch_extent}) {
+      if (extent.first_ns <= extent.last_ns) host_.include(extent.first_ns, extent.last_ns);
+    }
     include_written(paired_host_);
     for (const EventPart& part : parts_) {
       include_written(part.host);
       if (part.num_zero_time_host == 0) continue;
       if (absolute_ts_) {
-        tables_.health.add(HealthKind::zero_timestamp, where(part.zero_time_offset), "host record at ts 0", part.num_zero_time_host);
+        tables_.health.add(HealthKind::zero_timestamp, where(part.zero_time_offset), "host record at ts 0",
+                           part.num_zero_time_host);
       } else {
         include_written(part.zero_time_host);
       }
@@ -297,13 +322,15 @@ class Assembler {
     for (std::size_t i = 0; i < keep.size(); i++) {
       if (dead_gpu_[i] != 0) {
         keep[i] = 0;
-      } else if (!make_absolute(t.start_ns[i], t.duration_ns[i], t.offset[i], t.name[i])) {
+      } else if (!make_absolute(t.start_ns[i], t.duration_ns[i], t.offset[i], t.name[i], tables_.health)) {
         keep[i] = 0;
-      } else if (window && (host_.first_ns - t.start_ns[i] > slack || t.start_ns[i] + t.duration_ns[i] - host_.last_ns > slack)) {
+      } else if (window &&
+                 (host_.first_ns - t.start_ns[i] > slack || t.start_ns[i] + t.duration_ns[i] - host_.last_ns > slack)) {
         keep[i] = 0;
         count(HealthKind::outside_host_window, t.offset[i],
-              std::string(tables_.strings.view(t.name[i])).substr(0, 60) + ", start " + std::to_string(t.start_ns[i]) + " ns; host records from " +
-                  std::to_string(host_.first_ns) + " to " + std::to_string(host_.last_ns) + " ns");
+              std::string(tables_.strings.view(t.name[i])).substr(0, 60) + ", start " + std::to_string(t.start_ns[i]) +
+                  " ns; host records from " + std::to_string(host_.first_ns) + " to " + std::to_string(host_.last_ns) +
+                  " ns");
       }
       all = all && keep[i] != 0;
     }
@@ -337,15 +364,21 @@ class Assembler {
       facts.rank_source = RankSource::metadata;
       if (process_group_rank != kNoNumber && process_group_rank != *metadata_.rank && world_group_only()) {
         tables_.health.add(HealthKind::rank_sources_disagree, std::string(shown_),
-                           "distributedInfo says " + std::to_string(*metadata_.rank) + ", the process group " + std::to_string(process_group_rank));
+                           "distributedInfo says " + std::to_string(*metadata_.rank) + ", the process group " +
+                               std::to_string(process_group_rank));
       }
     } else if (process_group_rank != kNoNumber) {
       facts.rank = process_group_rank;
       facts.rank_source = RankSource::process_group;
     }
-    if (facts.clock == ClockDomain::relative && num_rows(tables_.gpu_work) > 0) tables_.health.add(HealthKind::relative_clock, std::string(shown_), "no baseTimeNanoseconds, and ts is no UNIX time");
-    if (num_rows(tables_.gpu_work) == 0) tables_.health.add(HealthKind::no_gpu_records, std::string(shown_), "no kernel, memcpy or memset record");
-    if (unknown > 0) tables_.health.add(HealthKind::unknown_gpu_category, where(unknown_offset), "records of another accelerator", unknown);
+    if (facts.clock == ClockDomain::relative && num_rows(tables_.gpu_work) > 0)
+      tables_.health.add(HealthKind::relative_clock, std::string(shown_),
+                         "no baseTimeNanoseconds, and ts is no UNIX time");
+    if (num_rows(tables_.gpu_work) == 0)
+      tables_.health.add(HealthKind::no_gpu_records, std::string(shown_), "no kernel, memcpy or memset record");
+    if (unknown > 0)
+      tables_.health.add(HealthKind::unknown_gpu_category, where(unknown_offset), "records of another accelerator",
+                         unknown);
     count_processes();
   }
 
@@ -378,7 +411,9 @@ class Assembler {
       last = thread;
       processes.insert(tables_.threads[index_of(thread)].pid);
     }
-    if (processes.size() > 1) tables_.health.add(HealthKind::several_processes, std::string(shown_), std::to_string(processes.size()) + " processes make launch calls");
+    if (processes.size() > 1)
+      tables_.health.add(HealthKind::several_processes, std::string(shown_),
+                         std::to_string(processes.size()) + " processes make launch calls");
   }
 
   std::vector<EventPart> parts_;
@@ -387,12 +422,10 @@ class Assembler {
   std::string_view shown_;
   TraceMetadata metadata_;
   TraceTables tables_;
-  std::unordered_map<std::string, std::uint32_t> thread_ids_;
-  std::set<std::string, std::less<>> invalid_escapes_;
   std::vector<OpenSpan> open_spans_;
   std::vector<std::uint8_t> dead_gpu_;
-  HostExtent host_;          // absolute
-  HostExtent paired_host_;   // as written
+  HostExtent host_;         // absolute
+  HostExtent paired_host_;  // as written
   std::int64_t last_time_ns_ = INT64_MIN;
   std::int64_t first_time_ns_ = 0;
   std::int64_t base_ns_ = 0;
@@ -401,7 +434,8 @@ class Assembler {
 
 }  // namespace
 
-TraceTables assemble(std::vector<EventPart> parts, std::vector<EventParser>& parsers, const TraceDocument& document, std::string_view shown) {
+TraceTables assemble(std::vector<EventPart> parts, std::vector<EventParser>& parsers, const TraceDocument& document,
+                     std::string_view shown) {
   return Assembler(std::move(parts), parsers, document, shown).run();
 }
 

@@ -113,10 +113,12 @@ bool TraceDocument::read_value(std::string& key) {
   const std::uint64_t start = stream_.offset();
   std::string value;
   if (!value_text(value)) {
-    if (stream_.error() == nullptr) note(HealthKind::truncated, start, "the document ends inside the value of \"" + key + "\"");
+    if (stream_.error() == nullptr)
+      note(HealthKind::truncated, start, "the document ends inside the value of \"" + key + "\"");
     return false;
   }
-  if (key == "schemaVersion" || key == "deviceProperties" || key == "distributedInfo" || key == "baseTimeNanoseconds") recognised_ = true;
+  if (key == "schemaVersion" || key == "deviceProperties" || key == "distributedInfo" || key == "baseTimeNanoseconds")
+    recognised_ = true;
   metadata_[std::move(key)] = std::move(value);
   return true;
 }
@@ -154,7 +156,8 @@ bool TraceDocument::value_text(std::string& out) {
     } else {
       end = std::min(text.find_first_of(",}] \n\r\t"), text.size());
       if (end == text.size() && !stream_.ended()) end = 0;
-      if (end == 0 && (stream_.ended() || !text.empty()) && !text.empty() && std::string_view(",}]").find(first) != std::string_view::npos) {
+      if (end == 0 && (stream_.ended() || !text.empty()) && !text.empty() &&
+          std::string_view(",}]").find(first) != std::string_view::npos) {
         out.clear();  // no value at all; the caller goes on with what stands there
         return true;
       }
@@ -181,7 +184,8 @@ void TraceDocument::end_of_array() {
 
 // A window of whole elements. Returns `end` when the place has changed instead.
 TraceDocument::Next TraceDocument::cut_batch(EventBatch& batch, bool alone) {
-  // Separators between the last element and the next one. Nothing is dropped before it is clear that an element follows.
+  // Separators between the last element and the next one. Nothing is dropped before it is clear that an element
+  // follows.
   std::size_t lead = 0;
   std::size_t commas = 0;
   for (;; lead++) {
@@ -219,7 +223,8 @@ TraceDocument::Next TraceDocument::cut_batch(EventBatch& batch, bool alone) {
   for (std::size_t size = window_bytes_;; size *= 2) {
     if (!stream_.fill(size)) return Next::error;
     const ElementScan scan = scan_elements(stream_.text(), false);
-    const bool hopeless = stream_.text().size() > kMaxEventBytes || stream_.ended() || scan.closed_at != ElementScan::npos;
+    const bool hopeless =
+        stream_.text().size() > kMaxEventBytes || stream_.ended() || scan.closed_at != ElementScan::npos;
     if (scan.longest > kMaxEventBytes || (scan.last_end == 0 && hopeless)) {
       one_event_ = true;
       return Next::end;
@@ -254,7 +259,8 @@ TraceDocument::Next TraceDocument::cut_one_event(EventBatch& batch) {
   batch.buffer.assign(stream_.text().substr(0, size));
   stream_.drop(size);
   if (batch.buffer.size() == 0) {
-    note(bare_array_ && !resync_ ? HealthKind::unclosed_array : HealthKind::truncated, stream_.offset(), "the event array is not closed");
+    note(bare_array_ && !resync_ ? HealthKind::unclosed_array : HealthKind::truncated, stream_.offset(),
+         "the event array is not closed");
     place_ = Place::ended;
     return Next::end;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structure around the events: finds the event array of a trace document, keeps the other keys as raw text, and cuts the array into
-// batches. Sequential; everything expensive happens in the batches.
+// The structure around the events: finds the event array of a trace document, keeps the other keys as raw text, and
+// cuts the array into batches. Sequential; everything expensive happens in the batches.
 //
 //   {"schemaVersion": 1, "deviceProperties": [...], "traceEvents": [ {...}, {...}, ... ], "baseTimeNanoseconds": 0}
 //                                                                    ^ batch ^  batch ^
@@ -22,11 +22,12 @@ class TraceDocument {
   TraceDocument(ByteSource& source, std::size_t window_bytes) : stream_(source), window_bytes_(window_bytes) {}
 
   enum class Next { batch, barrier, end, error };
-  /// Produces the next batch of events. `alone` says that no batch is in flight; where that matters (at the end of an array, and for
-  /// a batch with one_event) the answer is `barrier` until it is so. After a batch with one_event, resume() comes first.
+  /// Produces the next batch of events. `alone` says that no batch is in flight; where that matters (at the end of an
+  /// array, and for a batch with one_event) the answer is `barrier` until it is so. After a batch with one_event,
+  /// resume() comes first.
   Next next_batch(EventBatch& batch, bool alone);
-  /// Takes up reading where `result` says `batch` was left. `later` is the text of the batches handed out after it, which are void:
-  /// their leads and texts in order.
+  /// Takes up reading where `result` says `batch` was left. `later` is the text of the batches handed out after it,
+  /// which are void: their leads and texts in order.
   void resume(const EventBatch& batch, const BatchResult& result, std::string_view later);
 
   /// Raw JSON of the other top-level keys; the last one counts.
@@ -55,7 +56,9 @@ class TraceDocument {
   Next cut_batch(EventBatch& batch, bool alone);
   Next cut_one_event(EventBatch& batch);
   void end_of_array();
-  void note(HealthKind kind, std::uint64_t offset, std::string what) { notes_.push_back({kind, offset, std::move(what)}); }
+  void note(HealthKind kind, std::uint64_t offset, std::string what) {
+    notes_.push_back({kind, offset, std::move(what)});
+  }
 
   TextStream stream_;
   std::size_t window_bytes_;

@@ -29,12 +29,18 @@ bool take_argument(std::string_view key, simdjson::ondemand::value value, EventF
     fields.*member = token_of(value);
   };
   switch (key[0]) {
-    case 'c': set("correlation", &EventFields::correlation); break;
+    case 'c':
+      set("correlation", &EventFields::correlation);
+      break;
     case 'E':
       set("External id", &EventFields::external_id);
       break;
-    case 'e': set("external id", &EventFields::external_id); break;
-    case 's': set("stream", &EventFields::stream); break;
+    case 'e':
+      set("external id", &EventFields::external_id);
+      break;
+    case 's':
+      set("stream", &EventFields::stream);
+      break;
     case 'd':
       set("device", &EventFields::device);
       set("dtype", &EventFields::dtype);
@@ -50,24 +56,43 @@ bool take_argument(std::string_view key, simdjson::ondemand::value value, EventF
       set("Sequence number", &EventFields::sequence_number);
       set("Seq", &EventFields::collective_sequence);
       break;
-    case 'F': set("Fwd thread id", &EventFields::forward_thread); break;
-    case 'A': set("Addr", &EventFields::address); break;
-    case 'B': set("Bytes", &EventFields::memory_bytes); break;
+    case 'F':
+      set("Fwd thread id", &EventFields::forward_thread);
+      break;
+    case 'A':
+      set("Addr", &EventFields::address);
+      break;
+    case 'B':
+      set("Bytes", &EventFields::memory_bytes);
+      break;
     case 'T':
       set("Total Allocated", &EventFields::total_allocated);
       set("Total Reserved", &EventFields::total_reserved);
       break;
-    case 'D': set("Device Id", &EventFields::memory_device); break;
-    case 'C': set("Collective name", &EventFields::collective_name); break;
-    case 'G': set("Group size", &EventFields::group_size); break;
+    case 'D':
+      set("Device Id", &EventFields::memory_device);
+      break;
+    case 'C':
+      set("Collective name", &EventFields::collective_name);
+      break;
+    case 'G':
+      set("Group size", &EventFields::group_size);
+      break;
     case 'P':
       set("Process Group Name", &EventFields::group_name);
       set("Process Group Ranks", &EventFields::group_ranks);
       break;
-    case 'I': set("In msg nelems", &EventFields::in_elements); break;
-    case 'O': set("Out msg nelems", &EventFields::out_elements); break;
-    case 'R': set("Rank", &EventFields::rank); break;
-    default: break;
+    case 'I':
+      set("In msg nelems", &EventFields::in_elements);
+      break;
+    case 'O':
+      set("Out msg nelems", &EventFields::out_elements);
+      break;
+    case 'R':
+      set("Rank", &EventFields::rank);
+      break;
+    default:
+      break;
   }
   return true;
 }
@@ -126,7 +151,8 @@ bool take_event(object event, EventFields& fields) {
           }
         }
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return true;
@@ -159,7 +185,8 @@ class EventParser::Impl {
     {
       simdjson::ondemand::document document;
       simdjson::ondemand::array array;
-      if (parser_.iterate(text - 1, size + 2, size + 2 + simdjson::SIMDJSON_PADDING).get(document) == simdjson::SUCCESS &&
+      if (parser_.iterate(text - 1, size + 2, size + 2 + simdjson::SIMDJSON_PADDING).get(document) ==
+              simdjson::SUCCESS &&
           document.get_array().get(array) == simdjson::SUCCESS) {
         good = take_elements(array, batch, rows) && document.at_end();
       }
@@ -196,7 +223,9 @@ class EventParser::Impl {
     scratch_.assign(json);
     simdjson::ondemand::document document;
     object event;
-    if (parser_.iterate(scratch_.data(), scratch_.size(), scratch_.size() + simdjson::SIMDJSON_PADDING).get(document) != simdjson::SUCCESS) return false;
+    if (parser_.iterate(scratch_.data(), scratch_.size(), scratch_.size() + simdjson::SIMDJSON_PADDING).get(document) !=
+        simdjson::SUCCESS)
+      return false;
     if (document.get_object().get(event) != simdjson::SUCCESS) return false;
     EventFields fields;
     if (!take_event(event, fields) || !document.at_end()) return false;
@@ -204,7 +233,8 @@ class EventParser::Impl {
     return true;
   }
 
-  // The canonical reading of rules 1.2 to 1.4, one element after the other. `parse_whole` gives the same rows wherever it succeeds.
+  // The canonical reading of rules 1.2 to 1.4, one element after the other. `parse_whole` gives the same rows wherever
+  // it succeeds.
   BatchResult parse_slowly(EventBatch& batch, EventPart& part) {
     using Status = BatchResult::Status;
     const std::string_view text = batch.buffer.text();
@@ -241,7 +271,8 @@ class EventParser::Impl {
     }
   }
 
-  // Reads the element at `at` and moves behind it. Fails when it cannot be read; `ran_out_` says that the text ended before it did.
+  // Reads the element at `at` and moves behind it. Fails when it cannot be read; `ran_out_` says that the text ended
+  // before it did.
   bool take_element(std::string_view text, std::uint64_t offset, std::size_t& at, EventPart& part) {
     ran_out_ = false;
     if (text[at] != '{') return take_other(text, offset, at, part);
@@ -272,7 +303,9 @@ class EventParser::Impl {
       while (end < text.size() && text[end] != '"' && text[end] != '\n') end += text[end] == '\\' ? 2u : 1u;
       end = std::min(end + 1, text.size());
     } else {
-      while (end < text.size() && std::string_view(",]{\"").find(text[end]) == std::string_view::npos && !is_space(text[end])) end++;
+      while (end < text.size() && std::string_view(",]{\"").find(text[end]) == std::string_view::npos &&
+             !is_space(text[end]))
+        end++;
     }
     at = end;
     part.num_records++;
@@ -282,7 +315,8 @@ class EventParser::Impl {
 
   // Finds a start from which a whole event with a phase can be read.
   std::size_t find_good_event(std::string_view text, std::size_t from, const EventBatch& batch) {
-    for (std::size_t at = find_event_start(text, from); at != std::string_view::npos; at = find_event_start(text, at + 1)) {
+    for (std::size_t at = find_event_start(text, from); at != std::string_view::npos;
+         at = find_event_start(text, at + 1)) {
       EventPart trial;
       std::size_t end = at;
       if (take_element(text, batch.offset, end, trial) && rows_.last_had_phase()) return at;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/kineto/event_part.h"
 
+#include "ingest/kineto/json_repair.h"
+
 namespace chopper {
 namespace {
 
@@ -16,6 +18,16 @@ void EventPart::note(HealthKind kind, std::uint64_t offset, std::string_view wha
   std::uint64_t& count = note_counts[static_cast<std::size_t>(kind)];
   if (count < HealthLog::kMaxExamples) notes.push_back({kind, offset, std::string(what.substr(0, max_text))});
   count++;
+}
+
+StringId WorkerDictionary::name(std::string_view raw) {
+  const StringId id = names_.intern(raw);
+  if (index_of(id) == invalid_escape_.size()) {  // a new one
+    bool invalid = false;
+    if (raw.find('\\') != std::string_view::npos) unescape(raw, invalid);
+    invalid_escape_.push_back(invalid ? 1 : 0);
+  }
+  return id;
 }
 
 ThreadId WorkerDictionary::thread(std::string_view pid, std::string_view tid) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows one batch of events becomes, and the dictionary of the worker that made them. Ids are local to the worker until the parts
-// are assembled.
+// The rows one batch of events becomes, and the dictionary of the worker that made them. Ids are local to the worker
+// until the parts are assembled.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace chopper {
 /// Which table a span went to.
 enum class SpanTable : std::uint8_t { gpu_work, launches, ranges, none };
 
-/// A begin or end event (ph B, E) waiting for its partner. Begins of kept tables already have a row, whose duration is set later.
+/// A begin or end event (ph B, E) waiting for its partner. Begins of kept tables already have a row, whose duration is
+/// set later.
 struct OpenSpan {
   bool begin = true;
   bool named = true;
@@ -57,21 +58,21 @@ struct EventPart {
   MemoryEventTable memory;
   CollectiveTable collectives;
   std::vector<OpenSpan> open_spans;
-  std::vector<EventNote> notes;              ///< the first few of each kind; all are in note_counts
+  std::vector<EventNote> notes;  ///< the first few of each kind; all are in note_counts
   std::vector<std::uint64_t> note_counts = std::vector<std::uint64_t>(kNumHealthKinds, 0);
   std::uint64_t num_records = 0;
   std::uint64_t num_python_frames = 0;
-  HostExtent host;                           ///< frames and other host work
-  HostExtent zero_time_host;                 ///< the same for ts 0: counts only when the clock is relative
+  HostExtent host;            ///< frames and other host work
+  HostExtent zero_time_host;  ///< the same for ts 0: counts only when the clock is relative
   std::uint64_t num_zero_time_host = 0;
   std::uint64_t zero_time_offset = 0;
-  std::int64_t last_time_ns = INT64_MIN;     ///< largest time of any event
-  std::uint8_t fraction_shape = 0;           ///< FractionShape bits
-  std::int64_t first_time_ns = 0;            ///< ts of the first span with a valid ts that is not 0
+  std::int64_t last_time_ns = INT64_MIN;  ///< largest time of any event
+  std::uint8_t fraction_shape = 0;        ///< FractionShape bits
+  std::int64_t first_time_ns = 0;         ///< ts of the first span with a valid ts that is not 0
   bool has_first_time = false;
   std::uint64_t num_cuda_calls = 0, num_hip_calls = 0;
   std::int64_t process_group_rank = kNoNumber;
-  std::uint64_t unknown_gpu = 0;             ///< records of accelerators that are neither AMD nor NVIDIA
+  std::uint64_t unknown_gpu = 0;  ///< records of accelerators that are neither AMD nor NVIDIA
   std::uint64_t unknown_gpu_offset = 0;
 
   void note(HealthKind kind, std::uint64_t offset, std::string_view what, std::size_t max_text = 120);
@@ -80,13 +81,19 @@ struct EventPart {
 /// Names and threads one worker has seen. Names are kept as written, escapes included.
 class WorkerDictionary {
  public:
-  StringTable names;
+  /// Returns the id of a raw text.
+  StringId name(std::string_view raw);
+  /// Whether the text of `id` holds an escape that JSON does not know.
+  bool has_invalid_escape(StringId id) const { return invalid_escape_[index_of(id)] != 0; }
+  const StringTable& names() const { return names_; }
 
   /// Returns the id of the thread with these tokens (as in the JSON, quotes included).
   ThreadId thread(std::string_view pid, std::string_view tid);
   const std::vector<Thread>& threads() const { return threads_; }
 
  private:
+  StringTable names_;
+  std::vector<std::uint8_t> invalid_escape_;
   std::vector<Thread> threads_;
   std::unordered_map<std::string, std::uint32_t> ids_;
   std::string last_pid_, last_tid_, key_;

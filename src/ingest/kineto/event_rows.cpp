@@ -17,7 +17,9 @@ std::string_view unquoted(std::string_view token) {
 }
 
 bool is_string(std::string_view token) { return !token.empty() && token.front() == '"'; }
-bool is_number(std::string_view token) { return !token.empty() && (token.front() == '-' || (token.front() >= '0' && token.front() <= '9')); }
+bool is_number(std::string_view token) {
+  return !token.empty() && (token.front() == '-' || (token.front() >= '0' && token.front() <= '9'));
+}
 
 std::int64_t integer_or(std::string_view token, std::int64_t otherwise) {
   if (token.empty()) return otherwise;
@@ -40,7 +42,8 @@ Extent extent_of(std::string_view json) {
       if (!digit && count == 3) return {};
       if (!digit) count++;
       digit = true;
-      values[count - 1] = std::min<std::uint64_t>(values[count - 1] * 10 + static_cast<std::uint64_t>(c - '0'), UINT32_MAX);
+      values[count - 1] =
+          std::min<std::uint64_t>(values[count - 1] * 10 + static_cast<std::uint64_t>(c - '0'), UINT32_MAX);
     } else if (c == ',' || c == ' ' || c == '\n' || c == '\t' || c == '\r') {
       digit = false;
     } else if (c == ']') {
@@ -50,7 +53,8 @@ Extent extent_of(std::string_view json) {
     }
   }
   if (count != 3) return {};
-  return {static_cast<std::uint32_t>(values[0]), static_cast<std::uint32_t>(values[1]), static_cast<std::uint32_t>(values[2])};
+  return {static_cast<std::uint32_t>(values[0]), static_cast<std::uint32_t>(values[1]),
+          static_cast<std::uint32_t>(values[2])};
 }
 
 // "stream 7" to 7.
@@ -60,8 +64,9 @@ std::int64_t stream_of_name(std::string_view token) {
   return integer_or(text.substr(7), kNoNumber);
 }
 
-constexpr std::array<std::string_view, 9> kNotHostWork = {"gpu_user_annotation", "trace", "overhead", "cuda_sync", "cuda_event",
-                                                         "cuda_profiler_range", "external_correlation", "collective_comm", "hardware_counters"};
+constexpr std::array<std::string_view, 9> kNotHostWork = {
+    "gpu_user_annotation",  "trace",           "overhead",         "cuda_sync", "cuda_event", "cuda_profiler_range",
+    "external_correlation", "collective_comm", "hardware_counters"};
 
 }  // namespace
 
@@ -74,15 +79,16 @@ struct EventRows::Span {
 };
 
 StringId EventRows::name_of(std::string_view token) {
-  if (is_string(token)) return dictionary_.names.intern(unquoted(token));
-  if (token.empty() || token == "null" || token.front() == '[' || token.front() == '{') return dictionary_.names.intern("");
-  return dictionary_.names.intern(token);
+  if (is_string(token)) return dictionary_.name(unquoted(token));
+  if (token.empty() || token == "null" || token.front() == '[' || token.front() == '{') return dictionary_.name("");
+  return dictionary_.name(token);
 }
 
 EventKind EventRows::kind_of(std::string_view category) {
   if (category == last_category_) return last_kind_;
   std::string lower(unquoted(category));
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   EventKind kind = EventKind::host;
   if (!is_string(category)) {
     kind = EventKind::host;
@@ -102,7 +108,8 @@ EventKind EventRows::kind_of(std::string_view category) {
     kind = EventKind::annotation;
   } else if (lower == "python_function") {
     kind = EventKind::python;
-  } else if (lower.starts_with("xpu_") || lower.starts_with("mtia_") || lower.starts_with("privateuse1_") || lower == "hpu_op") {
+  } else if (lower.starts_with("xpu_") || lower.starts_with("mtia_") || lower.starts_with("privateuse1_") ||
+             lower == "hpu_op") {
     kind = EventKind::unknown_gpu;
   } else if (std::find(kNotHostWork.begin(), kNotHostWork.end(), lower) != kNotHostWork.end()) {
     kind = EventKind::device_other;
@@ -166,7 +173,10 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
   bool valid = false;
   bool overflow = false;
   span.start_ns = time_of(fields.time, part, valid, overflow);
-  const auto describe = [&] { return std::string(unquoted(fields.name)).substr(0, 60) + ", ts " + std::string(fields.time) + ", dur " + std::string(fields.duration); };
+  const auto describe = [&] {
+    return std::string(unquoted(fields.name)).substr(0, 60) + ", ts " + std::string(fields.time) + ", dur " +
+           std::string(fields.duration);
+  };
   if (overflow) {
     part.note(HealthKind::time_overflow, offset, describe());
     return;
@@ -192,9 +202,13 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
       if (gpu) return;
     }
     // The bound keeps start + duration inside int64; the exact rules follow once the base is known.
-    if (span.duration_ns >= 0 && span.duration_ns < (std::int64_t{1} << 62) && span.start_ns < (std::int64_t{1} << 62)) {
+    if (span.duration_ns >= 0 && span.duration_ns < (std::int64_t{1} << 62) &&
+        span.start_ns < (std::int64_t{1} << 62)) {
       part.last_time_ns = std::max(part.last_time_ns, span.start_ns + span.duration_ns);
     }
+  }
+  if (fields.name.find('\\') != std::string_view::npos && dictionary_.has_invalid_escape(name_of(fields.name))) {
+    part.note(HealthKind::text_repaired, offset, "invalid escape in " + std::string(fields.name.substr(0, 100)));
   }
   OpenSpan open;
   open.begin = phase == 'B';
@@ -246,7 +260,9 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
       open.row = static_cast<std::uint32_t>(num_rows(part.ranges));
       HostRangeTable& t = part.ranges;
       t.name.push_back(name_of(fields.name));
-      t.kind.push_back(span.kind == EventKind::operation ? RangeKind::operation : span.kind == EventKind::annotation ? RangeKind::annotation : RangeKind::module);
+      t.kind.push_back(span.kind == EventKind::operation    ? RangeKind::operation
+                       : span.kind == EventKind::annotation ? RangeKind::annotation
+                                                            : RangeKind::module);
       t.start_ns.push_back(span.start_ns);
       t.duration_ns.push_back(span.duration_ns);
       t.thread.push_back(dictionary_.thread(fields.pid, fields.tid));
@@ -262,8 +278,11 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
     case EventKind::unknown_gpu:
       if (part.unknown_gpu++ == 0) part.unknown_gpu_offset = offset;
       break;
-    case EventKind::host: open.host_window = true; break;
-    case EventKind::device_other: break;
+    case EventKind::host:
+      open.host_window = true;
+      break;
+    case EventKind::device_other:
+      break;
   }
   if (phase == 'B') {
     open.thread = dictionary_.thread(fields.pid, fields.tid);
@@ -288,7 +307,9 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
 void EventRows::add_gpu_work(const EventFields& fields, const Span& span, EventPart& part) {
   GpuWorkTable& t = part.gpu_work;
   t.name.push_back(name_of(fields.name));
-  t.category.push_back(span.kind == EventKind::kernel ? GpuCategory::kernel : span.kind == EventKind::memcpy ? GpuCategory::memcpy : GpuCategory::memset);
+  t.category.push_back(span.kind == EventKind::kernel   ? GpuCategory::kernel
+                       : span.kind == EventKind::memcpy ? GpuCategory::memcpy
+                                                        : GpuCategory::memset);
   t.start_ns.push_back(span.start_ns);
   t.duration_ns.push_back(span.duration_ns);
   t.device.push_back(device_or(fields.device, device_or(fields.pid, kUnknownDevice)));
@@ -303,7 +324,8 @@ void EventRows::add_gpu_work(const EventFields& fields, const Span& span, EventP
   t.block.push_back(extent_of(fields.block));
   t.collective.push_back(add_collective(fields, part));
   t.offset.push_back(span.offset);
-  if (!fields.rank.empty() && part.process_group_rank == kNoNumber) part.process_group_rank = integer_or(fields.rank, kNoNumber);
+  if (!fields.rank.empty() && part.process_group_rank == kNoNumber)
+    part.process_group_rank = integer_or(fields.rank, kNoNumber);
 }
 
 RowId EventRows::add_collective(const EventFields& fields, EventPart& part) {

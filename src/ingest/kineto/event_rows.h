@@ -15,16 +15,30 @@ struct EventFields {
   std::string_view correlation, external_id, stream, device, bytes, grid, block;
   std::string_view sequence_number, forward_thread;
   std::string_view address, memory_bytes, total_allocated, total_reserved, memory_device;
-  std::string_view collective_name, group_name, group_ranks, group_size, dtype, in_elements, out_elements, collective_sequence, rank;
+  std::string_view collective_name, group_name, group_ranks, group_size, dtype, in_elements, out_elements,
+      collective_sequence, rank;
   bool arguments_mistyped = false;
 };
 
 /// What an event's category makes of it.
-enum class EventKind : std::uint8_t { kernel, memcpy, memset, runtime, driver, operation, annotation, python, host, device_other, unknown_gpu };
+enum class EventKind : std::uint8_t {
+  kernel,
+  memcpy,
+  memset,
+  runtime,
+  driver,
+  operation,
+  annotation,
+  python,
+  host,
+  device_other,
+  unknown_gpu
+};
 
 class EventRows {
  public:
-  EventRows(WorkerDictionary& dictionary, bool unpadded_nanoseconds) : dictionary_(dictionary), unpadded_(unpadded_nanoseconds) {}
+  EventRows(WorkerDictionary& dictionary, bool unpadded_nanoseconds)
+      : dictionary_(dictionary), unpadded_(unpadded_nanoseconds) {}
 
   /// Appends the event to `part`, or counts why not.
   void add(const EventFields& fields, std::uint64_t offset, EventPart& part);

@@ -122,16 +122,19 @@ class Repairer {
   // Numbers and the three words as they are; anything else up to the next delimiter becomes null.
   RepairStatus scalar() {
     const std::size_t begin = at_;
-    while (!ended() && text_[at_] != ',' && text_[at_] != '}' && text_[at_] != ']' && text_[at_] != '"' && !is_space(text_[at_])) at_++;
+    while (!ended() && text_[at_] != ',' && text_[at_] != '}' && text_[at_] != ']' && text_[at_] != '"' &&
+           !is_space(text_[at_]))
+      at_++;
     if (ended()) return RepairStatus::cut;
     const std::string_view token = text_.substr(begin, at_ - begin);
     if (token.empty()) return RepairStatus::unreadable;
     const bool word = token == "true" || token == "false" || token == "null";
-    const bool number = token.find_first_not_of("0123456789+-.eE") == std::string_view::npos && token.find_first_of("0123456789") != std::string_view::npos;
+    const bool number = token.find_first_not_of("0123456789+-.eE") == std::string_view::npos &&
+                        token.find_first_of("0123456789") != std::string_view::npos;
     if (word || number) {
       out_.append(token);
-    } else if (token == "NaN" || token == "-NaN" || token == "nan" || token == "-nan" || token == "inf" || token == "-inf" ||
-               token == "Infinity" || token == "-Infinity" || token == "N/A") {
+    } else if (token == "NaN" || token == "-NaN" || token == "nan" || token == "-nan" || token == "inf" ||
+               token == "-inf" || token == "Infinity" || token == "-Infinity" || token == "N/A") {
       out_.append("null");
     } else {
       return RepairStatus::unreadable;
@@ -139,8 +142,8 @@ class Repairer {
     return RepairStatus::repaired;
   }
 
-  // A quote ends a key when ':' follows; it ends a value when '}' or ']' or, after a comma, the start of what may come next follows.
-  // Any other quote belongs to the text (an unescaped one, as in "foo("a")").
+  // A quote ends a key when ':' follows; it ends a value when '}' or ']' or, after a comma, the start of what may come
+  // next follows. Any other quote belongs to the text (an unescaped one, as in "foo("a")").
   RepairStatus closes(std::size_t quote, bool key, bool& yes) const {
     std::size_t i = quote + 1;
     while (i < text_.size() && is_space(text_[i])) i++;
@@ -220,7 +223,8 @@ class Repairer {
     const char c = text_[at_ + 1];
     if (c == 'u') {
       bool valid = at_ + 6 <= text_.size();
-      for (std::size_t i = 2; valid && i < 6; i++) valid = std::string_view("0123456789abcdefABCDEF").find(text_[at_ + i]) != std::string_view::npos;
+      for (std::size_t i = 2; valid && i < 6; i++)
+        valid = std::string_view("0123456789abcdefABCDEF").find(text_[at_ + i]) != std::string_view::npos;
       if (valid) {
         out_.append(text_.substr(at_, 6));
         at_ += 6;
@@ -251,7 +255,8 @@ class Repairer {
   std::vector<char> nesting_;
 };
 
-constexpr std::array<std::string_view, 10> kEventKeys = {"ph", "name", "cat", "pid", "tid", "ts", "dur", "args", "id", "bp"};
+constexpr std::array<std::string_view, 10> kEventKeys = {"ph", "name", "cat",  "pid", "tid",
+                                                         "ts", "dur",  "args", "id",  "bp"};
 
 void append_utf8(std::string& out, std::uint32_t c) {
   const auto put = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
@@ -300,7 +305,8 @@ std::size_t find_event_start(std::string_view text, std::size_t from) {
     while (i < text.size() && is_space(text[i])) i++;
     if (i >= text.size() || text[i] != '"') continue;
     for (const std::string_view key : kEventKeys) {
-      if (text.substr(i + 1, key.size()) != key || i + 1 + key.size() >= text.size() || text[i + 1 + key.size()] != '"') continue;
+      if (text.substr(i + 1, key.size()) != key || i + 1 + key.size() >= text.size() || text[i + 1 + key.size()] != '"')
+        continue;
       return at;
     }
   }
@@ -317,12 +323,26 @@ std::string unescape(std::string_view raw, bool& invalid) {
     }
     const char c = raw[++i];
     switch (c) {
-      case '"': case '\\': case '/': out.push_back(c); break;
-      case 'b': out.push_back('\b'); break;
-      case 'f': out.push_back('\f'); break;
-      case 'n': out.push_back('\n'); break;
-      case 'r': out.push_back('\r'); break;
-      case 't': out.push_back('\t'); break;
+      case '"':
+      case '\\':
+      case '/':
+        out.push_back(c);
+        break;
+      case 'b':
+        out.push_back('\b');
+        break;
+      case 'f':
+        out.push_back('\f');
+        break;
+      case 'n':
+        out.push_back('\n');
+        break;
+      case 'r':
+        out.push_back('\r');
+        break;
+      case 't':
+        out.push_back('\t');
+        break;
       case 'u': {
         std::uint32_t unit = hex4(raw, i + 1);
         if (unit == 0x110000) {

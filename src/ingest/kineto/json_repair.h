@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewrites one damaged event as valid JSON, and finds where the next event seems to start. Only events that failed to parse come here.
+// Rewrites one damaged event as valid JSON, and finds where the next event seems to start. Only events that failed to
+// parse come here.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,13 @@ struct Repair {
   std::string json;
 };
 
-/// Reads the object at the start of `text` leniently: raw control characters, broken UTF-8, invalid escapes, unescaped quotes,
-/// bare NaN / Infinity / N/A, and trailing commas are mended. Looks at no byte behind the object but white space and one more.
+/// Reads the object at the start of `text` leniently: raw control characters, broken UTF-8, invalid escapes, unescaped
+/// quotes, bare NaN / Infinity / N/A, and trailing commas are mended. Looks at no byte behind the object but white
+/// space and one more.
 Repair repair_object(std::string_view text);
 
-/// Returns the position of the next text that looks like the start of an event (`{`, then one of the usual keys), or npos.
+/// Returns the position of the next text that looks like the start of an event (`{`, then one of the usual keys), or
+/// npos.
 std::size_t find_event_start(std::string_view text, std::size_t from);
 
 /// Decodes the escapes of a raw string token (without its quotes). Invalid escapes stay as they are and set `invalid`.

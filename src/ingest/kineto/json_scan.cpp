@@ -57,7 +57,8 @@ BlockMasks classify(const char* p) {
 // Bit i of the result is the exclusive or of bits 0..i: turns quote positions into string insides.
 std::uint64_t prefix_xor(std::uint64_t bits) {
 #if defined(__PCLMUL__)
-  const __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<long long>(bits)), _mm_set1_epi8('\xff'), 0);
+  const __m128i product =
+      _mm_clmulepi64_si128(_mm_set_epi64x(0, static_cast<long long>(bits)), _mm_set1_epi8('\xff'), 0);
   return static_cast<std::uint64_t>(_mm_cvtsi128_si64(product));
 #else
   for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;

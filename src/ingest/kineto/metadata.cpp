@@ -27,7 +27,8 @@ std::optional<std::int64_t> integer(dom::object object, std::string_view key) {
 }
 
 // Parses the raw value of a key, repairing it when needed.
-bool parse(dom::parser& parser, const std::map<std::string, std::string, std::less<>>& metadata, std::string_view key, dom::element& out) {
+bool parse(dom::parser& parser, const std::map<std::string, std::string, std::less<>>& metadata, std::string_view key,
+           dom::element& out) {
   const auto at = metadata.find(key);
   if (at == metadata.end() || at->second.empty()) return false;
   if (parser.parse(at->second).get(out) == simdjson::SUCCESS) return true;

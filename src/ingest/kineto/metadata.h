@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts from the top-level keys of a trace: base time, devices, rank, host.
-//   "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8}, "deviceProperties": [{"id": 0, "name": "NVIDIA A100", ...}]
+//   "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8}, "deviceProperties": [{"id": 0, "name": "NVIDIA
+//   A100", ...}]
 #pragma once
 
 #include <cstdint>

@@ -11,13 +11,16 @@
 namespace chopper {
 namespace {
 
-// Large enough that per-batch work does not show, small enough that text, index and rows of a batch stay in the second-level cache.
+// Large enough that per-batch work does not show, small enough that text, index and rows of a batch stay in the
+// second-level cache.
 constexpr std::size_t kWindowBytes = std::size_t{1} << 20;
 
 class ParallelReader {
  public:
   ParallelReader(ByteSource& source, const ReadOptions& options, bool unpadded)
-      : source_(source), options_(options), document_(source, options.window_bytes > 0 ? options.window_bytes : kWindowBytes) {
+      : source_(source),
+        options_(options),
+        document_(source, options.window_bytes > 0 ? options.window_bytes : kWindowBytes) {
     const unsigned threads = options.threads > 0 ? options.threads : 1;
     for (unsigned i = 0; i < threads; i++) parsers_.emplace_back(unpadded);
   }
@@ -136,7 +139,8 @@ void add_source_notes(const ByteSource& source, std::string_view shown, TraceTab
   const ByteSourceNotes notes = source.notes();
   const std::string where = std::string(shown) + " @ compressed byte " + std::to_string(notes.compressed_offset);
   if (notes.truncated) tables.health.add(HealthKind::truncated, where, "the compressed stream ends early");
-  if (notes.corrupt) tables.health.add(HealthKind::corrupt_compression, where, "the compressed stream cannot be decoded any further");
+  if (notes.corrupt)
+    tables.health.add(HealthKind::corrupt_compression, where, "the compressed stream cannot be decoded any further");
   if (notes.checksum_mismatch) tables.health.add(HealthKind::checksum_mismatch, where, "wrong checksum");
   if (notes.trailing_bytes) tables.health.add(HealthKind::trailing_bytes, where, "bytes behind the compressed data");
   if (notes.utf16) tables.health.add(HealthKind::converted_utf16, std::string(shown), "UTF-16");
@@ -154,15 +158,21 @@ Result<TraceTables> read_trace_document(const SourceOpener& open, std::string_vi
     const TraceDocument& document = reader.document();
     if (!document.has_events_array()) {
       if (!document.is_recognised()) {
-        return Error{ErrorCode::unrecognised, "not a trace: no JSON object with traceEvents and no array of events", std::string(shown), "give the file the PyTorch profiler exported"};
+        return Error{ErrorCode::unrecognised, "not a trace: no JSON object with traceEvents and no array of events",
+                     std::string(shown), "give the file the PyTorch profiler exported"};
       }
-      return Error{ErrorCode::bad_input, "the header of a trace, but no traceEvents in it", std::string(shown), "the file was cut or filtered; export the trace again"};
+      return Error{ErrorCode::bad_input, "the header of a trace, but no traceEvents in it", std::string(shown),
+                   "the file was cut or filtered; export the trace again"};
     }
     TraceTables tables = assemble(std::move(reader.parts()), reader.parsers(), document, shown);
     add_source_notes(*source, shown, tables);
-    if (unpadded) tables.health.add(HealthKind::unpadded_nanoseconds, std::string(shown), "\"12.5\" is read as 12 us 5 ns");
-    if (!document.is_recognised() && tables.facts.num_records > 0 && tables.health.count(HealthKind::not_an_event) + tables.health.count(HealthKind::unreadable_event) >= tables.facts.num_records) {
-      return Error{ErrorCode::unrecognised, "an array, but none of its elements is a trace event", std::string(shown), "give the file the PyTorch profiler exported"};
+    if (unpadded)
+      tables.health.add(HealthKind::unpadded_nanoseconds, std::string(shown), "\"12.5\" is read as 12 us 5 ns");
+    if (!document.is_recognised() && tables.facts.num_records > 0 &&
+        tables.health.count(HealthKind::not_an_event) + tables.health.count(HealthKind::unreadable_event) >=
+            tables.facts.num_records) {
+      return Error{ErrorCode::unrecognised, "an array, but none of its elements is a trace event", std::string(shown),
+                   "give the file the PyTorch profiler exported"};
     }
     return tables;
   }

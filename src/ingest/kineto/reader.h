@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a trace document with several threads: one at a time cuts the next batch, all parse, and finished batches are committed in order.
+// Reads a trace document with several threads: one at a time cuts the next batch, all parse, and finished batches are
+// committed in order.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window over a byte source: the unread text lies contiguously in memory, grows on demand, and can be handed out without copying.
+// A window over a byte source: the unread text lies contiguously in memory, grows on demand, and can be handed out
+// without copying.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace chopper {
 
-/// Owned text with room for a parser to read past both ends: `kHeadroom` bytes before and `kPadding` behind are writable.
+/// Owned text with room for a parser to read past both ends: `kHeadroom` bytes before and `kPadding` behind are
+/// writable.
 class TextWindow {
  public:
   static constexpr std::size_t kHeadroom = 64;
@@ -42,7 +44,8 @@ class TextStream {
  public:
   explicit TextStream(ByteSource& source) : source_(source) {}
 
-  /// Makes at least `size` bytes available unless the source ends before. Returns false on an I/O error, kept in `error()`.
+  /// Makes at least `size` bytes available unless the source ends before. Returns false on an I/O error, kept in
+  /// `error()`.
   bool fill(std::size_t size);
   std::string_view text() const { return buffer_.text(); }
   bool ended() const { return ended_; }
