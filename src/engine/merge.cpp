@@ -24,16 +24,13 @@ bool same_bytes(const std::string& a, const std::string& b) {
 }
 
 Error conflict(const std::vector<const InputSummary*>& claimants) {
-  std::string files, hint;
-  for (std::size_t i = 0; i < claimants.size() && i < 3; i++) {
-    files += (i > 0 ? ", " : "") + claimants[i]->path;
-    hint += " --set-rank " + claimants[i]->path + "=N";
-  }
+  std::string files;
+  for (std::size_t i = 0; i < claimants.size() && i < 3; i++) files += (i > 0 ? ", " : "") + claimants[i]->path;
   if (claimants.size() > 3) files += ", ...";
   return {ErrorCode::conflict,
           std::to_string(claimants.size()) + " different files claim rank " +
               std::to_string(*claimants[0]->facts.rank) + ": " + files,
-          "", "state their ranks with" + hint + ", or report the jobs one by one"};
+          "", "report one job at a time, or state the ranks: --set-rank " + claimants[0]->path + "=N for each"};
 }
 
 // Spec 10: the same rank twice is a copy, consecutive windows of one process, or a conflict.

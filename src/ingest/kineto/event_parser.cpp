@@ -24,72 +24,76 @@ std::string_view token_of(simdjson::ondemand::value value) {
 
 // Arguments are told apart by length and first byte before their text is compared.
 bool take_argument(std::string_view key, simdjson::ondemand::value value, EventFields& fields) {
-  const auto set = [&](std::string_view name, std::string_view EventFields::*member) {
-    if (key != name) return;
-    fields.*member = token_of(value);
+  const auto set = [&](std::string_view name, Member member) {
+    if (key == name) fields.set(member, token_of(value));
+  };
+  const auto set_array = [&](std::string_view name, Member member) {
+    if (key != name) return true;
+    std::string_view json;
+    if (value.raw_json().get(json) != simdjson::SUCCESS) return false;
+    fields.set(member, json);
+    return true;
   };
   switch (key[0]) {
     case 'c':
-      set("correlation", &EventFields::correlation);
+      set("correlation", Member::correlation);
       break;
     case 'E':
-      set("External id", &EventFields::external_id);
+      set("External id", Member::external_id);
       break;
     case 'e':
-      set("external id", &EventFields::external_id);
+      set("external id", Member::external_id);
       break;
     case 's':
-      set("stream", &EventFields::stream);
+      set("stream", Member::stream);
       break;
     case 'd':
-      set("device", &EventFields::device);
-      set("dtype", &EventFields::dtype);
+      set("device", Member::device);
+      set("dtype", Member::dtype);
       break;
     case 'b':
-      set("bytes", &EventFields::bytes);
-      if (key == "block") return value.raw_json().get(fields.block) == simdjson::SUCCESS;
-      break;
+      set("bytes", Member::bytes);
+      return set_array("block", Member::block);
     case 'g':
-      if (key == "grid") return value.raw_json().get(fields.grid) == simdjson::SUCCESS;
-      break;
+      return set_array("grid", Member::grid);
     case 'S':
-      set("Sequence number", &EventFields::sequence_number);
-      set("Seq", &EventFields::collective_sequence);
+      set("Sequence number", Member::sequence_number);
+      set("Seq", Member::collective_sequence);
       break;
     case 'F':
-      set("Fwd thread id", &EventFields::forward_thread);
+      set("Fwd thread id", Member::forward_thread);
       break;
     case 'A':
-      set("Addr", &EventFields::address);
+      set("Addr", Member::address);
       break;
     case 'B':
-      set("Bytes", &EventFields::memory_bytes);
+      set("Bytes", Member::memory_bytes);
       break;
     case 'T':
-      set("Total Allocated", &EventFields::total_allocated);
-      set("Total Reserved", &EventFields::total_reserved);
+      set("Total Allocated", Member::total_allocated);
+      set("Total Reserved", Member::total_reserved);
       break;
     case 'D':
-      set("Device Id", &EventFields::memory_device);
+      set("Device Id", Member::memory_device);
       break;
     case 'C':
-      set("Collective name", &EventFields::collective_name);
+      set("Collective name", Member::collective_name);
       break;
     case 'G':
-      set("Group size", &EventFields::group_size);
+      set("Group size", Member::group_size);
       break;
     case 'P':
-      set("Process Group Name", &EventFields::group_name);
-      set("Process Group Ranks", &EventFields::group_ranks);
+      set("Process Group Name", Member::group_name);
+      set("Process Group Ranks", Member::group_ranks);
       break;
     case 'I':
-      set("In msg nelems", &EventFields::in_elements);
+      set("In msg nelems", Member::in_elements);
       break;
     case 'O':
-      set("Out msg nelems", &EventFields::out_elements);
+      set("Out msg nelems", Member::out_elements);
       break;
     case 'R':
-      set("Rank", &EventFields::rank);
+      set("Rank", Member::rank);
       break;
     default:
       break;
@@ -108,26 +112,26 @@ bool take_event(object event, EventFields& fields) {
     switch (key[0]) {
       case 'p':
         if (raw_key.unsafe_is_equal("ph")) {
-          fields.phase = token_of(value);
+          fields.set(Member::phase, token_of(value));
         } else if (raw_key.unsafe_is_equal("pid")) {
-          fields.pid = token_of(value);
+          fields.set(Member::pid, token_of(value));
         }
         break;
       case 'n':
-        if (raw_key.unsafe_is_equal("name")) fields.name = token_of(value);
+        if (raw_key.unsafe_is_equal("name")) fields.set(Member::name, token_of(value));
         break;
       case 'c':
-        if (raw_key.unsafe_is_equal("cat")) fields.category = token_of(value);
+        if (raw_key.unsafe_is_equal("cat")) fields.set(Member::category, token_of(value));
         break;
       case 't':
         if (raw_key.unsafe_is_equal("ts")) {
-          fields.time = token_of(value);
+          fields.set(Member::time, token_of(value));
         } else if (raw_key.unsafe_is_equal("tid")) {
-          fields.tid = token_of(value);
+          fields.set(Member::tid, token_of(value));
         }
         break;
       case 'd':
-        if (raw_key.unsafe_is_equal("dur")) fields.duration = token_of(value);
+        if (raw_key.unsafe_is_equal("dur")) fields.set(Member::duration, token_of(value));
         break;
       case 'a':
         if (raw_key.unsafe_is_equal("args")) {
@@ -181,6 +185,7 @@ class EventParser::Impl {
     text[size] = ']';
     EventPart rows;
     rows.worker = part.worker;
+    rows.reserve_like(last_);
     bool good = false;
     {
       simdjson::ondemand::document document;
@@ -192,7 +197,10 @@ class EventParser::Impl {
       }
     }
     text[size] = saved;
-    if (good) part = std::move(rows);
+    if (good) {
+      last_ = rows.sizes();
+      part = std::move(rows);
+    }
     return good;
   }
 
@@ -335,6 +343,7 @@ class EventParser::Impl {
   WorkerDictionary dictionary_;
   EventRows rows_;
   simdjson::ondemand::parser parser_;
+  EventPart::Sizes last_;  // neighbouring batches are alike: their rows fit without growing
   TextWindow scratch_;
   bool ran_out_ = false;
 };

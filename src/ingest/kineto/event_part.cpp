@@ -20,6 +20,15 @@ void EventPart::note(HealthKind kind, std::uint64_t offset, std::string_view wha
   count++;
 }
 
+void EventPart::reserve_like(const Sizes& sizes) {
+  const auto reserve = [](auto& table, std::size_t rows) {
+    if (rows > 0) for_each_column(table, [&](auto& column) { column.reserve(rows + rows / 16 + 1); });
+  };
+  reserve(gpu_work, sizes.gpu_work);
+  reserve(launches, sizes.launches);
+  reserve(ranges, sizes.ranges);
+}
+
 StringId WorkerDictionary::name(std::string_view raw) {
   const StringId id = names_.intern(raw);
   if (index_of(id) == invalid_escape_.size()) {  // a new one

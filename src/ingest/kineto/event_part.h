@@ -76,6 +76,13 @@ struct EventPart {
   std::uint64_t unknown_gpu_offset = 0;
 
   void note(HealthKind kind, std::uint64_t offset, std::string_view what, std::size_t max_text = 120);
+
+  /// Rows of the large tables.
+  struct Sizes {
+    std::size_t gpu_work = 0, launches = 0, ranges = 0;
+  };
+  Sizes sizes() const { return {num_rows(gpu_work), num_rows(launches), num_rows(ranges)}; }
+  void reserve_like(const Sizes& sizes);
 };
 
 /// Names and threads one worker has seen. Names are kept as written, escapes included.

@@ -131,51 +131,51 @@ std::int64_t EventRows::time_of(std::string_view token, EventPart& part, bool& v
 
 void EventRows::add(const EventFields& fields, std::uint64_t offset, EventPart& part) {
   part.num_records++;
-  const std::string_view phase = unquoted(fields.phase);
-  last_had_phase_ = is_string(fields.phase) && phase.size() == 1;
-  if (fields.phase.empty() && fields.time.empty() && fields.name.empty()) {
+  const std::string_view phase = unquoted(fields[Member::phase]);
+  last_had_phase_ = is_string(fields[Member::phase]) && phase.size() == 1;
+  if (fields[Member::phase].empty() && fields[Member::time].empty() && fields[Member::name].empty()) {
     part.note(HealthKind::not_an_event, offset, "an object without ph, ts and name");
     return;
   }
   char letter = last_had_phase_ ? phase[0] : '\0';
   if (letter == '\0') {
-    const bool span = !fields.time.empty() && !fields.duration.empty();
+    const bool span = !fields[Member::time].empty() && !fields[Member::duration].empty();
     part.note(HealthKind::missing_field, offset, "no ph");
     if (!span) return;
     letter = 'X';
   } else if (letter == 'X' || letter == 'B') {
     std::string_view lacks;
     if (fields.arguments_mistyped) lacks = "args is not an object";
-    if (!is_number(fields.tid) && !is_string(fields.tid)) lacks = "no tid";
-    if (!is_number(fields.pid) && !is_string(fields.pid)) lacks = "no pid";
-    if (!fields.category.empty() && !is_string(fields.category)) lacks = "cat is not a string";
-    if (!is_string(fields.name)) lacks = "name is missing or not a string";
+    if (!is_number(fields[Member::tid]) && !is_string(fields[Member::tid])) lacks = "no tid";
+    if (!is_number(fields[Member::pid]) && !is_string(fields[Member::pid])) lacks = "no pid";
+    if (!fields[Member::category].empty() && !is_string(fields[Member::category])) lacks = "cat is not a string";
+    if (!is_string(fields[Member::name])) lacks = "name is missing or not a string";
     if (!lacks.empty()) part.note(HealthKind::missing_field, offset, lacks);
   }
   if (letter == 'X' || letter == 'B' || letter == 'E') {
     add_span(fields, offset, letter, part);
     return;
   }
-  if (fields.time.empty()) return;
+  if (fields[Member::time].empty()) return;
   bool valid = false;
   bool overflow = false;
-  const std::int64_t time = time_of(fields.time, part, valid, overflow);
+  const std::int64_t time = time_of(fields[Member::time], part, valid, overflow);
   if (!valid) return;
   if (letter != 'M') part.last_time_ns = std::max(part.last_time_ns, time);
-  if ((letter == 'i' || letter == 'I') && fields.name == "\"[memory]\"") add_memory_event(fields, time, part);
+  if ((letter == 'i' || letter == 'I') && fields[Member::name] == "\"[memory]\"") add_memory_event(fields, time, part);
 }
 
 void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char phase, EventPart& part) {
   Span span;
   span.offset = offset;
-  span.kind = kind_of(fields.category);
+  span.kind = kind_of(fields[Member::category]);
   const bool gpu = span.kind == EventKind::kernel || span.kind == EventKind::memcpy || span.kind == EventKind::memset;
   bool valid = false;
   bool overflow = false;
-  span.start_ns = time_of(fields.time, part, valid, overflow);
+  span.start_ns = time_of(fields[Member::time], part, valid, overflow);
   const auto describe = [&] {
-    return std::string(unquoted(fields.name)).substr(0, 60) + ", ts " + std::string(fields.time) + ", dur " +
-           std::string(fields.duration);
+    return std::string(unquoted(fields[Member::name])).substr(0, 60) + ", ts " + std::string(fields[Member::time]) +
+           ", dur " + std::string(fields[Member::duration]);
   };
   if (overflow) {
     part.note(HealthKind::time_overflow, offset, describe());
@@ -191,7 +191,7 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
   }
   part.last_time_ns = std::max(part.last_time_ns, span.start_ns);
   if (phase == 'X') {
-    span.duration_ns = time_of(fields.duration, part, valid, overflow);
+    span.duration_ns = time_of(fields[Member::duration], part, valid, overflow);
     if (overflow) {
       part.note(HealthKind::time_overflow, offset, describe());
       return;
@@ -207,15 +207,17 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
       part.last_time_ns = std::max(part.last_time_ns, span.start_ns + span.duration_ns);
     }
   }
-  if (fields.name.find('\\') != std::string_view::npos && dictionary_.has_invalid_escape(name_of(fields.name))) {
-    part.note(HealthKind::text_repaired, offset, "invalid escape in " + std::string(fields.name.substr(0, 100)));
+  if (fields[Member::name].find('\\') != std::string_view::npos &&
+      dictionary_.has_invalid_escape(name_of(fields[Member::name]))) {
+    part.note(HealthKind::text_repaired, offset,
+              "invalid escape in " + std::string(fields[Member::name].substr(0, 100)));
   }
   OpenSpan open;
   open.begin = phase == 'B';
   if (phase == 'E') {
-    open.named = is_string(fields.name);
-    open.thread = dictionary_.thread(fields.pid, fields.tid);
-    open.name = name_of(fields.name);
+    open.named = is_string(fields[Member::name]);
+    open.thread = dictionary_.thread(fields[Member::pid], fields[Member::tid]);
+    open.name = name_of(fields[Member::name]);
     open.time_ns = span.start_ns;
     open.offset = offset;
     part.open_spans.push_back(open);
@@ -234,15 +236,15 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
       open.table = SpanTable::launches;
       open.row = static_cast<std::uint32_t>(num_rows(part.launches));
       LaunchTable& t = part.launches;
-      const std::string_view name = unquoted(fields.name);
+      const std::string_view name = unquoted(fields[Member::name]);
       if (name.starts_with("hip")) part.num_hip_calls++;
       if (name.starts_with("cu")) part.num_cuda_calls++;
-      t.name.push_back(name_of(fields.name));
+      t.name.push_back(name_of(fields[Member::name]));
       t.kind.push_back(span.kind == EventKind::runtime ? CallKind::runtime : CallKind::driver);
       t.start_ns.push_back(span.start_ns);
       t.duration_ns.push_back(span.duration_ns);
-      t.thread.push_back(dictionary_.thread(fields.pid, fields.tid));
-      t.correlation.push_back(integer_or(fields.correlation, kNoId));
+      t.thread.push_back(dictionary_.thread(fields[Member::pid], fields[Member::tid]));
+      t.correlation.push_back(integer_or(fields[Member::correlation], kNoId));
       t.offset.push_back(offset);
       break;
     }
@@ -251,7 +253,7 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
     case EventKind::python: {
       if (span.kind == EventKind::python) {
         part.num_python_frames++;
-        if (!unquoted(fields.name).starts_with("nn.Module: ")) {
+        if (!unquoted(fields[Member::name]).starts_with("nn.Module: ")) {
           open.host_window = true;
           break;
         }
@@ -259,19 +261,20 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
       open.table = SpanTable::ranges;
       open.row = static_cast<std::uint32_t>(num_rows(part.ranges));
       HostRangeTable& t = part.ranges;
-      t.name.push_back(name_of(fields.name));
+      t.name.push_back(name_of(fields[Member::name]));
       t.kind.push_back(span.kind == EventKind::operation    ? RangeKind::operation
                        : span.kind == EventKind::annotation ? RangeKind::annotation
                                                             : RangeKind::module);
       t.start_ns.push_back(span.start_ns);
       t.duration_ns.push_back(span.duration_ns);
-      t.thread.push_back(dictionary_.thread(fields.pid, fields.tid));
-      t.external_id.push_back(integer_or(fields.external_id, kNoId));
-      t.sequence_number.push_back(integer_or(fields.sequence_number, kNoNumber));
-      t.forward_thread.push_back(integer_or(fields.forward_thread, kNoNumber));
+      t.thread.push_back(dictionary_.thread(fields[Member::pid], fields[Member::tid]));
+      t.external_id.push_back(integer_or(fields[Member::external_id], kNoId));
+      t.sequence_number.push_back(integer_or(fields[Member::sequence_number], kNoNumber));
+      t.forward_thread.push_back(integer_or(fields[Member::forward_thread], kNoNumber));
       t.offset.push_back(offset);
-      if (!fields.rank.empty() && part.process_group_rank == kNoNumber && fields.name == "\"record_param_comms\"") {
-        part.process_group_rank = integer_or(fields.rank, kNoNumber);
+      if (!fields[Member::rank].empty() && part.process_group_rank == kNoNumber &&
+          fields[Member::name] == "\"record_param_comms\"") {
+        part.process_group_rank = integer_or(fields[Member::rank], kNoNumber);
       }
       break;
     }
@@ -285,8 +288,8 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
       break;
   }
   if (phase == 'B') {
-    open.thread = dictionary_.thread(fields.pid, fields.tid);
-    open.name = name_of(fields.name);
+    open.thread = dictionary_.thread(fields[Member::pid], fields[Member::tid]);
+    open.name = name_of(fields[Member::name]);
     open.time_ns = span.start_ns;
     open.offset = offset;
     part.open_spans.push_back(open);
@@ -306,52 +309,52 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
 
 void EventRows::add_gpu_work(const EventFields& fields, const Span& span, EventPart& part) {
   GpuWorkTable& t = part.gpu_work;
-  t.name.push_back(name_of(fields.name));
+  t.name.push_back(name_of(fields[Member::name]));
   t.category.push_back(span.kind == EventKind::kernel   ? GpuCategory::kernel
                        : span.kind == EventKind::memcpy ? GpuCategory::memcpy
                                                         : GpuCategory::memset);
   t.start_ns.push_back(span.start_ns);
   t.duration_ns.push_back(span.duration_ns);
-  t.device.push_back(device_or(fields.device, device_or(fields.pid, kUnknownDevice)));
-  std::int64_t stream = integer_or(fields.stream, kNoNumber);
-  if (stream == kNoNumber) stream = integer_or(fields.tid, kNoNumber);
-  if (stream == kNoNumber) stream = stream_of_name(fields.tid);
+  t.device.push_back(device_or(fields[Member::device], device_or(fields[Member::pid], kUnknownDevice)));
+  std::int64_t stream = integer_or(fields[Member::stream], kNoNumber);
+  if (stream == kNoNumber) stream = integer_or(fields[Member::tid], kNoNumber);
+  if (stream == kNoNumber) stream = stream_of_name(fields[Member::tid]);
   t.stream.push_back(stream);
-  t.correlation.push_back(integer_or(fields.correlation, kNoId));
-  t.external_id.push_back(integer_or(fields.external_id, kNoId));
-  t.bytes.push_back(integer_or(fields.bytes, kNoNumber));
-  t.grid.push_back(extent_of(fields.grid));
-  t.block.push_back(extent_of(fields.block));
+  t.correlation.push_back(integer_or(fields[Member::correlation], kNoId));
+  t.external_id.push_back(integer_or(fields[Member::external_id], kNoId));
+  t.bytes.push_back(integer_or(fields[Member::bytes], kNoNumber));
+  t.grid.push_back(extent_of(fields[Member::grid]));
+  t.block.push_back(extent_of(fields[Member::block]));
   t.collective.push_back(add_collective(fields, part));
   t.offset.push_back(span.offset);
-  if (!fields.rank.empty() && part.process_group_rank == kNoNumber)
-    part.process_group_rank = integer_or(fields.rank, kNoNumber);
+  if (!fields[Member::rank].empty() && part.process_group_rank == kNoNumber)
+    part.process_group_rank = integer_or(fields[Member::rank], kNoNumber);
 }
 
 RowId EventRows::add_collective(const EventFields& fields, EventPart& part) {
-  if (fields.collective_name.empty() || fields.collective_name == "null") return kNoRow;
+  if (fields[Member::collective_name].empty() || fields[Member::collective_name] == "null") return kNoRow;
   CollectiveTable& t = part.collectives;
   const RowId row{static_cast<std::uint32_t>(num_rows(t))};
-  t.kind.push_back(name_of(fields.collective_name));
-  t.group.push_back(name_of(fields.group_name));
-  t.ranks.push_back(name_of(fields.group_ranks));
-  t.dtype.push_back(name_of(fields.dtype));
-  t.group_size.push_back(integer_or(fields.group_size, kNoNumber));
-  t.in_elements.push_back(integer_or(fields.in_elements, kNoNumber));
-  t.out_elements.push_back(integer_or(fields.out_elements, kNoNumber));
-  t.sequence.push_back(integer_or(fields.collective_sequence, kNoNumber));
+  t.kind.push_back(name_of(fields[Member::collective_name]));
+  t.group.push_back(name_of(fields[Member::group_name]));
+  t.ranks.push_back(name_of(fields[Member::group_ranks]));
+  t.dtype.push_back(name_of(fields[Member::dtype]));
+  t.group_size.push_back(integer_or(fields[Member::group_size], kNoNumber));
+  t.in_elements.push_back(integer_or(fields[Member::in_elements], kNoNumber));
+  t.out_elements.push_back(integer_or(fields[Member::out_elements], kNoNumber));
+  t.sequence.push_back(integer_or(fields[Member::collective_sequence], kNoNumber));
   return row;
 }
 
 void EventRows::add_memory_event(const EventFields& fields, std::int64_t time_ns, EventPart& part) {
   MemoryEventTable& t = part.memory;
   t.time_ns.push_back(time_ns);
-  t.address.push_back(integer_or(fields.address, kNoNumber));
-  t.bytes.push_back(integer_or(fields.memory_bytes, kNoNumber));
-  t.allocated_bytes.push_back(integer_or(fields.total_allocated, kNoNumber));
-  t.reserved_bytes.push_back(integer_or(fields.total_reserved, kNoNumber));
-  t.device.push_back(device_or(fields.memory_device, kUnknownDevice));
-  t.thread.push_back(dictionary_.thread(fields.pid, fields.tid));
+  t.address.push_back(integer_or(fields[Member::address], kNoNumber));
+  t.bytes.push_back(integer_or(fields[Member::memory_bytes], kNoNumber));
+  t.allocated_bytes.push_back(integer_or(fields[Member::total_allocated], kNoNumber));
+  t.reserved_bytes.push_back(integer_or(fields[Member::total_reserved], kNoNumber));
+  t.device.push_back(device_or(fields[Member::memory_device], kUnknownDevice));
+  t.thread.push_back(dictionary_.thread(fields[Member::pid], fields[Member::tid]));
 }
 
 }  // namespace chopper

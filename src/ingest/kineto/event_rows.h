@@ -9,15 +9,66 @@
 
 namespace chopper {
 
-/// The JSON tokens of one event as written, quotes included; empty when absent.
-struct EventFields {
-  std::string_view phase, category, name, pid, tid, time, duration;
-  std::string_view correlation, external_id, stream, device, bytes, grid, block;
-  std::string_view sequence_number, forward_thread;
-  std::string_view address, memory_bytes, total_allocated, total_reserved, memory_device;
-  std::string_view collective_name, group_name, group_ranks, group_size, dtype, in_elements, out_elements,
-      collective_sequence, rank;
+/// The members of an event that are read.
+enum class Member : std::uint8_t {
+  phase,
+  category,
+  name,
+  pid,
+  tid,
+  time,
+  duration,
+  correlation,
+  external_id,
+  stream,
+  device,
+  bytes,
+  grid,
+  block,
+  sequence_number,
+  forward_thread,
+  address,
+  memory_bytes,
+  total_allocated,
+  total_reserved,
+  memory_device,
+  collective_name,
+  group_name,
+  group_ranks,
+  group_size,
+  dtype,
+  in_elements,
+  out_elements,
+  collective_sequence,
+  rank,
+  count_
+};
+
+/// The JSON tokens of one event as written, quotes included; empty when absent. Tokens are valid only where their bit
+/// is set: there is one such object an event, and clearing it would cost as much as filling it.
+class EventFields {
+ public:
+  EventFields() : present_(0) {}  // NOLINT: tokens_ stays uninitialised on purpose
+
+  std::string_view operator[](Member member) const {
+    return (present_ >> static_cast<unsigned>(member) & 1) != 0
+               ? std::string_view(tokens_[static_cast<std::size_t>(member)].data,
+                                  tokens_[static_cast<std::size_t>(member)].size)
+               : std::string_view();
+  }
+  void set(Member member, std::string_view token) {
+    tokens_[static_cast<std::size_t>(member)] = {token.data(), token.size()};
+    present_ |= std::uint64_t{1} << static_cast<unsigned>(member);
+  }
   bool arguments_mistyped = false;
+
+ private:
+  struct Token {
+    const char* data;
+    std::size_t size;
+  };
+  std::uint64_t present_;
+  Token tokens_[static_cast<std::size_t>(Member::count_)];
 };
 
 /// What an event's category makes of it.
