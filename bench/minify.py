@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Copies a JSON file without the white space between its tokens: minify.py FROM TO.
+"""Copies a JSON file without the white space between its tokens: minify.py FROM TO, or minify.py --self-test.
 
 It streams, and all work on bytes is done by whole-block calls, so a gigabyte takes seconds. The input must have line
 breaks between tokens now and then (a block ends at one), as the traces of the generator do.
 """
+import json
+import random
 import sys
 
 BLOCK_BYTES = 4 << 20
@@ -44,7 +46,25 @@ def minify(source, target):
         writer.write(minify_block(rest))
 
 
+def self_test():
+    """Compares with the json module on documents full of quotes, backslashes and blanks."""
+    generator = random.Random(1)
+
+    def text():
+        return "".join(generator.choice('\\"\n\t :,{}[]ab') for _ in range(generator.randrange(12)))
+
+    for _ in range(1000):
+        document = {text(): [text(), {text(): text(), "number": -1.5}, []] for _ in range(6)}
+        printed = json.dumps(document, indent=generator.choice([None, 1, 2])).encode()
+        if minify_block(printed) != json.dumps(document, separators=(",", ":")).encode():
+            sys.exit("minify: wrong: " + printed.decode())
+    print("minify: 1000 documents are as json.dumps writes them")
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if sys.argv[1:] == ["--self-test"]:
+        self_test()
+    elif len(sys.argv) == 3:
+        minify(sys.argv[1], sys.argv[2])
+    else:
         sys.exit(__doc__)
-    minify(sys.argv[1], sys.argv[2])

@@ -11,6 +11,7 @@ Prints the version it ran.
   perfetto    Perfetto's trace processor: load, kernel table in SQL (a trace_processor_shell must be on the PATH)
 """
 import importlib.metadata
+import importlib.util
 import json
 import shutil
 import sys
@@ -29,7 +30,7 @@ def version_of(package):
 def run_json_load(path):
     with open(path, encoding="utf-8") as file:
         json.load(file)
-    return "Python " + sys.version.split()[0]
+    return "json.load, Python " + sys.version.split()[0]
 
 
 def run_hta(path):
@@ -43,12 +44,17 @@ def run_hta(path):
 
 
 def run_tracelens(path):
-    version = version_of("TraceLens")
+    # By module: the distribution of this name on PyPI is another program.
+    if importlib.util.find_spec("TraceLens") is None:
+        sys.exit(NOT_INSTALLED)
     from TraceLens import TreePerfAnalyzer
     analyzer = TreePerfAnalyzer.from_file(path)
     analyzer.get_df_gpu_timeline()
     analyzer.get_df_kernel_launchers()
-    return "TraceLens " + version
+    try:
+        return "TraceLens " + importlib.metadata.version("TraceLens")
+    except importlib.metadata.PackageNotFoundError:
+        return "TraceLens (source folder)"
 
 
 def run_perfetto(path):

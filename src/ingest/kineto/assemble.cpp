@@ -90,16 +90,25 @@ class Assembler {
     }
   }
 
+  // The first examples of each kind are those of the smallest offset, whichever batch or structure they came from.
   void collect_notes() {
+    std::vector<const EventNote*> notes;
+    std::vector<std::uint64_t> left(kNumHealthKinds, 0);
     for (const EventPart& part : parts_) {
-      std::vector<std::uint64_t> left = part.note_counts;
-      for (const EventNote& note : part.notes) {
-        count(note.kind, note.offset, note.what);
-        left[static_cast<std::size_t>(note.kind)]--;
-      }
-      for (std::size_t k = 0; k < left.size(); k++) tables_.health.add(static_cast<HealthKind>(k), {}, {}, left[k]);
+      for (std::size_t k = 0; k < left.size(); k++) left[k] += part.note_counts[k];
+      for (const EventNote& note : part.notes) notes.push_back(&note);
     }
-    for (const TraceDocument::Note& note : document_.notes()) count(note.kind, note.offset, note.what);
+    for (const EventNote& note : document_.notes()) {
+      left[static_cast<std::size_t>(note.kind)]++;
+      notes.push_back(&note);
+    }
+    std::stable_sort(notes.begin(), notes.end(), [](const EventNote* a, const EventNote* b) { return std::tie(a->kind, a->offset) < std::tie(b->kind, b->offset); });
+    for (const EventNote* note : notes) {
+      if (!tables_.health.wants_example(note->kind)) continue;
+      count(note->kind, note->offset, note->what);
+      left[static_cast<std::size_t>(note->kind)]--;
+    }
+    for (std::size_t k = 0; k < left.size(); k++) tables_.health.add(static_cast<HealthKind>(k), {}, {}, left[k]);
   }
 
   // Names and threads of all workers get global ids. Ids differ with the number of threads; nothing that is printed

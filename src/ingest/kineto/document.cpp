@@ -2,6 +2,7 @@
 #include "ingest/kineto/document.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ingest/kineto/json_repair.h"
 #include "ingest/kineto/json_scan.h"
@@ -178,6 +179,7 @@ bool TraceDocument::value_text(std::string& out) {
 
 void TraceDocument::end_of_array() {
   place_ = bare_array_ ? Place::before_document : Place::in_object;
+  lead_.clear();
   bare_array_ = false;
   one_event_ = resync_ = false;
 }
@@ -209,7 +211,7 @@ TraceDocument::Next TraceDocument::cut_batch(EventBatch& batch, bool alone) {
     return Next::end;
   }
   const std::uint64_t before = stream_.offset();
-  batch.lead.assign(stream_.text().substr(0, lead));
+  lead_.append(stream_.text().substr(0, lead));
   stream_.drop(lead);
   if (const std::string_view problem = separator_problem(commas, after_element_, closes); !problem.empty()) {
     note(HealthKind::separator_repaired, before, std::string(problem));
@@ -231,6 +233,7 @@ TraceDocument::Next TraceDocument::cut_batch(EventBatch& batch, bool alone) {
     }
     if (scan.last_end == 0) continue;
     batch.offset = stream_.offset();
+    batch.lead = std::exchange(lead_, {});
     batch.num_notes = notes_.size();
     batch.one_event = batch.at_end = batch.resync = false;
     stream_.take(scan.last_end, batch.buffer);
@@ -252,6 +255,7 @@ TraceDocument::Next TraceDocument::cut_one_event(EventBatch& batch) {
     }
   }
   batch.offset = stream_.offset();
+  batch.lead = std::exchange(lead_, {});
   batch.num_notes = notes_.size();
   batch.one_event = true;
   batch.resync = resync_;
@@ -271,6 +275,7 @@ void TraceDocument::resume(const EventBatch& batch, const BatchResult& result, s
   using Status = BatchResult::Status;
   std::string text(batch.buffer.text().substr(result.consumed));
   text.append(later);
+  text.append(std::exchange(lead_, {}));
   const std::uint64_t offset = batch.offset + result.consumed;
   stream_.restore(text, offset);
   notes_.resize(batch.num_notes);

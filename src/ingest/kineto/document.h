@@ -32,13 +32,8 @@ class TraceDocument {
 
   /// Raw JSON of the other top-level keys; the last one counts.
   const std::map<std::string, std::string, std::less<>>& metadata() const { return metadata_; }
-  /// Structural health records: kind and offset.
-  struct Note {
-    HealthKind kind = HealthKind::truncated;
-    std::uint64_t offset = 0;
-    std::string what;
-  };
-  const std::vector<Note>& notes() const { return notes_; }
+  /// Health records of the structure.
+  const std::vector<EventNote>& notes() const { return notes_; }
   bool has_events_array() const { return num_arrays_ > 0; }
   bool is_recognised() const { return recognised_; }
   std::uint64_t offset() const { return stream_.offset(); }
@@ -68,10 +63,11 @@ class TraceDocument {
   bool one_event_ = false;
   bool resync_ = false;
   bool recognised_ = false;
+  std::string lead_;  // separators dropped since the last batch was handed out
   std::uint64_t num_documents_ = 0;
   std::uint64_t num_arrays_ = 0;
   std::map<std::string, std::string, std::less<>> metadata_;
-  std::vector<Note> notes_;
+  std::vector<EventNote> notes_;
 };
 
 }  // namespace chopper

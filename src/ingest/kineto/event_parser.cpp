@@ -22,6 +22,13 @@ std::string_view token_of(simdjson::ondemand::value value) {
   return token;
 }
 
+// What an element that is no object is, from its first byte.
+std::string_view element_kind(char first) {
+  if (first == '[') return "an array";
+  if (first == '"') return "a string";
+  return (first >= '0' && first <= '9') || first == '-' ? "a number" : "a word";
+}
+
 // Arguments are told apart by length and first byte before their text is compared.
 bool take_argument(std::string_view key, simdjson::ondemand::value value, EventFields& fields) {
   const auto set = [&](std::string_view name, Member member) {
@@ -215,7 +222,7 @@ class EventParser::Impl {
       const auto error = value.get_object().get(event);
       if (error == simdjson::INCORRECT_TYPE) {
         rows.num_records++;
-        rows.note(HealthKind::not_an_event, offset, token_of(value));
+        rows.note(HealthKind::not_an_event, offset, element_kind(token.front()));
         continue;
       }
       if (error != simdjson::SUCCESS) return false;
@@ -317,7 +324,7 @@ class EventParser::Impl {
     }
     at = end;
     part.num_records++;
-    part.note(HealthKind::not_an_event, offset + start, text.substr(start, end - start));
+    part.note(HealthKind::not_an_event, offset + start, element_kind(text[start]));
     return true;
   }
 

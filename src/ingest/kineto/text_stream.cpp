@@ -32,9 +32,9 @@ void TextWindow::assign(std::string_view text) {
 
 bool TextStream::fill(std::size_t size) {
   if (failed_) return false;
-  if (ended_ || buffer_.size() >= size) return true;
-  buffer_.reserve(size);
   while (!ended_ && buffer_.size() < size) {
+    // Grows by doubling: a small file never costs a whole window, and a window that has reached its size keeps it.
+    if (buffer_.free_space().empty()) buffer_.reserve(std::min(size, std::max(std::size_t{4096}, buffer_.size() * 2)));
     // No more than asked: what is read beyond the last element of a window has to be copied once more.
     const std::size_t want = std::min(buffer_.free_space().size(), size - buffer_.size());
     auto got = source_.read(buffer_.free_space().first(want));

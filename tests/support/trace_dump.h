@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reader made of some bytes, as text: equal text means equal results. And the invariants every result keeps.
+// Header only and without GoogleTest: the fuzz targets include it as well.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "base/byte_source.h"
+#include "ingest/format.h"
+#include "model/trace.h"
+
+namespace chopper::test {
+
+/// Writes columns with their ids resolved.
+class Dumper {
+ public:
+  explicit Dumper(const TraceTables& trace) : trace_(trace) {}
+
+  std::string dump() {
+    table("gpu_work", trace_.gpu_work);
+    table("launches", trace_.launches);
+    table("ranges", trace_.ranges);
+    table("memory", trace_.memory);
+    table("collectives", trace_.collectives);
+    const TraceFacts& f = trace_.facts;
+    out_ += "facts vendor " + std::string(to_string(f.vendor)) + " clock " + std::string(to_string(f.clock)) + " quantum " + std::to_string(f.quantum_ns) + " text " + std::to_string(f.text_bytes) +
+            " records " + std::to_string(f.num_records) + " frames " + std::to_string(f.num_python_frames) + " rank " + number(f.rank) + " " + std::string(to_string(f.rank_source)) + " of " +
+            number(f.world_size) + " host " + f.host.value_or("none") + "\n";
+    for (const DeviceFacts& d : f.devices) out_ += "device " + std::to_string(d.id) + " " + d.name + " " + std::to_string(d.warp_size) + " " + std::to_string(d.num_units) + " " + std::to_string(d.memory_bytes) + "\n";
+    for (std::size_t k = 0; k < kNumHealthKinds; k++) {
+      const HealthEntry& entry = trace_.health.entry(static_cast<HealthKind>(k));
+      if (entry.count == 0) continue;
+      out_ += "health " + std::string(info(static_cast<HealthKind>(k)).name) + " " + std::to_string(entry.count) + "\n";
+      for (const HealthExample& example : entry.examples) out_ += "  " + example.where + ": " + example.what + "\n";
+    }
+    return std::move(out_);
+  }
+
+ private:
+  template <class Table>
+  void table(std::string_view name, const Table& table) {
+    std::size_t number = 0;
+    for_each_column(table, [&](const auto& column) {
+      out_ += std::string(name) + "." + std::to_string(number++) + ":";
+      for (const auto& value : column) {
+        out_ += ' ';
+        put(value);
+      }
+      out_ += '\n';
+    });
+  }
+  template <class T>
+  void put(const T& value) {
+    if constexpr (std::is_same_v<T, StringId>) {
+      out_ += value == kNoString ? std::string("none") : "\"" + std::string(trace_.strings.view(value)) + "\"";
+    } else if constexpr (std::is_same_v<T, ThreadId>) {
+      out_ += trace_.threads[index_of(value)].pid + "/" + trace_.threads[index_of(value)].tid;
+    } else if constexpr (std::is_same_v<T, Extent>) {
+      out_ += std::to_string(value.x) + "x" + std::to_string(value.y) + "x" + std::to_string(value.z);
+    } else if constexpr (std::is_enum_v<T>) {
+      out_ += std::to_string(static_cast<std::uint64_t>(value));
+    } else {
+      out_ += std::to_string(value);
+    }
+  }
+  static std::string number(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : "none"; }
+
+  const TraceTables& trace_;
+  std::string out_;
+};
+
+/// Says which invariant `trace` breaks; empty: none.
+inline std::string broken_invariant(const TraceTables& trace) {
+  constexpr std::int64_t kLimit = std::int64_t{1} << 62;
+  std::string broken;
+  const auto name = [&](StringId id) {
+    if (id != kNoString && index_of(id) >= trace.strings.size()) broken = "a name is no string";
+  };
+  const auto time = [&](std::int64_t start, std::int64_t duration) {
+    if (start <= -kLimit || start >= kLimit || duration < 0 || duration >= kLimit || start + duration >= kLimit) broken = "a time is out of bounds: " + std::to_string(start) + " + " + std::to_string(duration);
+  };
+  const auto thread = [&](ThreadId id) {
+    if (index_of(id) >= trace.threads.size()) broken = "a thread is unknown";
+  };
+  const auto offset = [&](std::uint64_t at) {
+    if (at >= trace.facts.text_bytes) broken = "an offset lies behind the text: " + std::to_string(at);
+  };
+  const auto even = [&](const auto& table) {
+    for_each_column(table, [&](const auto& column) {
+      if (column.size() != num_rows(table)) broken = "columns differ in length";
+    });
+    return broken.empty();
+  };
+  if (!even(trace.gpu_work) || !even(trace.launches) || !even(trace.ranges) || !even(trace.memory) || !even(trace.collectives)) return broken;
+  for (std::size_t i = 0; i < num_rows(trace.gpu_work); i++) {
+    const GpuWorkTable& t = trace.gpu_work;
+    name(t.name[i]);
+    time(t.start_ns[i], t.duration_ns[i]);
+    offset(t.offset[i]);
+    if (t.device[i] < kUnknownDevice) broken = "a device is negative";
+    if (t.collective[i] != kNoRow && index_of(t.collective[i]) >= num_rows(trace.collectives)) broken = "a collective has no row";
+  }
+  for (std::size_t i = 0; i < num_rows(trace.launches); i++) {
+    name(trace.launches.name[i]);
+    time(trace.launches.start_ns[i], trace.launches.duration_ns[i]);
+    thread(trace.launches.thread[i]);
+    offset(trace.launches.offset[i]);
+  }
+  for (std::size_t i = 0; i < num_rows(trace.ranges); i++) {
+    name(trace.ranges.name[i]);
+    time(trace.ranges.start_ns[i], trace.ranges.duration_ns[i]);
+    thread(trace.ranges.thread[i]);
+    offset(trace.ranges.offset[i]);
+  }
+  for (const ThreadId id : trace.memory.thread) thread(id);
+  for (std::size_t i = 0; i < num_rows(trace.collectives); i++) {
+    for (const StringId id : {trace.collectives.kind[i], trace.collectives.group[i], trace.collectives.ranks[i], trace.collectives.dtype[i]}) name(id);
+  }
+  std::uint64_t counted = num_rows(trace.gpu_work);
+  if (counted > trace.facts.num_records) broken = "more rows than records";
+  return broken;
+}
+
+/// A result as text; `broken` says which invariant it breaks.
+struct Reading {
+  std::string text;
+  std::string broken;
+};
+
+/// Returns the first line in which two texts differ, shortened; empty when they are equal.
+inline std::string difference(std::string_view a, std::string_view b) {
+  if (a == b) return {};
+  std::size_t at = 0;
+  while (at < a.size() && at < b.size() && a[at] == b[at]) at++;
+  const auto shown = [at](std::string_view text) {
+    const std::size_t line = text.rfind('\n', at > 0 ? at - 1 : 0) + 1;
+    const std::size_t from = at - line > 120 ? at - 120 : line;
+    return std::string(text.substr(line, text.find_first_of(" \n", line) - line)) + " ... " + std::string(text.substr(from, std::min<std::size_t>(text.find('\n', at), at + 120) - from));
+  };
+  return shown(a) + "\nand\n" + shown(b);
+}
+
+/// Reads `bytes` (plain or compressed) with `format`.
+inline Reading read_bytes(const TraceFormat& format, const std::string& bytes, std::size_t window_bytes, unsigned threads) {
+  ReadOptions options;
+  options.threads = threads;
+  options.window_bytes = window_bytes;
+  const SourceOpener open = [&bytes]() -> Result<std::unique_ptr<ByteSource>> { return open_memory_source(bytes); };
+  const Result<TraceTables> result = format.read(open, "input", options);
+  if (!result.ok()) return {"error " + result.error().text() + "\n", {}};
+  std::string broken = broken_invariant(result.value());
+  if (!broken.empty()) return {"", broken};
+  return {Dumper(result.value()).dump(), {}};
+}
+
+}  // namespace chopper::test
