@@ -56,6 +56,7 @@ def inputs():
         "gzip_trailing_bytes/input.json.gz": packed + b"garbage",
         "gzip_trailing_zeros/input.json.gz": packed + bytes(512),
         "gzip_without_trailer/input.json.gz": packed[:-8],
+        "gzip_cut/input.json.gz": packed[:len(packed) * 2 // 3],
         "gzip_cut_in_header/input.json.gz": packed[:7],
         "gzip_damaged_at_once/input.json.gz": bytes(broken),
         "gzip_of_nothing/input.json.gz": member(b""),

@@ -282,6 +282,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   if (options.only_rank || options.only_gpu) {
     for (InputSummary& input : summaries) {
       const bool rank_selected = !options.only_rank || input.facts.rank == options.only_rank;
+      input.selected = rank_selected;
       std::erase_if(input.gpus, [&](const GpuSummary& g) {
         return !rank_selected || (options.only_gpu && g.device != *options.only_gpu);
       });

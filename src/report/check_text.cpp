@@ -90,8 +90,8 @@ void add_finding(Page& page, HealthKind kind, const HealthEntry& entry) {
     const HealthExample& example = entry.examples[i];
     page.add(i == 0 ? "    at" : "", Style::dim);
     page.tab(kIndent);
-    page.add_wrapped(printable(example.what.empty() ? example.where : example.where + ": " + example.what),
-                     kIndent + 2);
+    const std::string separator = example.where.empty() || example.what.empty() ? "" : ": ";
+    page.add_wrapped(printable(example.where + separator + example.what), kIndent + 2);
     page.end_line();
   }
 }
@@ -119,8 +119,11 @@ std::string verdict_of(const Answer& answer) {
 
 std::string check_text(const Answer& answer, const TextOptions& options) {
   Page page(std::max<std::size_t>(options.width, 80), options.colour);
+  bool first_input = true;
   for (std::size_t i = 0; i < std::min(answer.inputs.size(), answer.summaries.size()); i++) {
-    if (i > 0) page.end_line();
+    if (!answer.summaries[i].selected) continue;
+    if (!first_input) page.end_line();
+    first_input = false;
     add_input(page, answer.inputs[i], answer.summaries[i]);
   }
   for (const Severity severity : {Severity::data_loss, Severity::skipped, Severity::note}) {
