@@ -88,5 +88,11 @@ if(NOT CHOPPER_SANITIZE)
                                                --self-test)
   add_test(NAME check.sources COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_sources.py")
   add_test(NAME check.golden_self_test COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/golden.py" --self-test)
-  set_tests_properties(check.layers check.layers_self_test check.sources check.golden_self_test PROPERTIES LABELS check)
+  add_test(NAME check.symbols COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_symbols.py"
+                                      "${PROJECT_BINARY_DIR}")
+  add_test(NAME check.demo COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/make_demo.py" --check)
+  add_test(NAME check.docs COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_docs.py" --chopper
+                                   $<TARGET_FILE:chopper>)
+  set_tests_properties(check.layers check.layers_self_test check.sources check.golden_self_test check.symbols check.demo
+                       check.docs PROPERTIES LABELS check)
 endif()

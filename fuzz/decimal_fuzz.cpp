@@ -32,6 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto integer = chopper::parse_int64(text);
   if (integer) expect(chopper::parse_int64(std::to_string(*integer)) == integer);
-  if (integer && *integer > -9000000000000 && *integer < 9000000000000 && text.find('.') == std::string::npos && text.size() < 15) expect(padded.value == *integer * 1000);
+  if (integer && *integer > -9000000000000 && *integer < 9000000000000 && text.find('.') == std::string::npos &&
+      text.size() < 15)
+    expect(padded.value == *integer * 1000);
   return 0;
 }

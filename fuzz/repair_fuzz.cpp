@@ -19,8 +19,8 @@ void expect(bool condition, const char* what, const std::string& text) {
   std::abort();
 }
 
-// Whether `json` is one JSON object without white space. Numbers are told by their characters alone: they keep the text they were
-// written with, and who reads their values decides. Depth is not limited.
+// Whether `json` is one JSON object without white space. Numbers are told by their characters alone: they keep the text
+// they were written with, and who reads their values decides. Depth is not limited.
 class Validator {
  public:
   explicit Validator(std::string_view json) : json_(json) {}
@@ -88,7 +88,9 @@ class Validator {
     const char c = json_[at_++];
     if (c != 'u') return std::string_view("\"\\/bfnrt").find(c) != std::string_view::npos;
     for (int i = 0; i < 4; i++) {
-      if (at_ >= json_.size() || std::string_view("0123456789abcdefABCDEF").find(json_[at_++]) == std::string_view::npos) return false;
+      if (at_ >= json_.size() ||
+          std::string_view("0123456789abcdefABCDEF").find(json_[at_++]) == std::string_view::npos)
+        return false;
     }
     return true;
   }
@@ -119,12 +121,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     expect(Validator(repair.json).valid(), "not JSON", repair.json);
     expect(repair.consumed <= size && repair.consumed > 0, "consumed", repair.json);
     const chopper::Repair again = chopper::repair_object(repair.json);
-    expect(again.status == chopper::RepairStatus::repaired && again.json == repair.json, "a repaired event is repaired to another one", repair.json);
+    expect(again.status == chopper::RepairStatus::repaired && again.json == repair.json,
+           "a repaired event is repaired to another one", repair.json);
     // What follows an object changes nothing, and all that is used is enough.
     const chopper::Repair alone = chopper::repair_object(text.substr(0, repair.consumed));
-    expect(alone.status == chopper::RepairStatus::repaired && alone.json == repair.json, "the text behind the object matters", repair.json);
+    expect(alone.status == chopper::RepairStatus::repaired && alone.json == repair.json,
+           "the text behind the object matters", repair.json);
   }
-  for (std::size_t at = chopper::find_event_start(text, 0); at != std::string::npos; at = chopper::find_event_start(text, at + 1)) expect(text[at] == '{', "start", text);
+  for (std::size_t at = chopper::find_event_start(text, 0); at != std::string::npos;
+       at = chopper::find_event_start(text, at + 1))
+    expect(text[at] == '{', "start", text);
   bool invalid = false;
   const std::string plain = chopper::unescape(text, invalid);
   expect(plain.size() <= text.size(), "unescaped text is longer", text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every format reads the bytes in two ways of cutting them up: no crash, all invariants, and the same result both times.
+// Every format reads the bytes in two ways of cutting them up: no crash, all invariants, and the same result both
+// times.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const chopper::test::Reading whole = chopper::test::read_bytes(format, bytes, 0, 1);
     const chopper::test::Reading pieces = chopper::test::read_bytes(format, bytes, kWindows[(data[0] + size) % 8], 1);
     if (!whole.broken.empty() || !pieces.broken.empty() || whole.text != pieces.text) {
-      std::fprintf(stderr, "%s%s\n%s\n", whole.broken.c_str(), pieces.broken.c_str(), chopper::test::difference(whole.text, pieces.text).c_str());
+      std::fprintf(stderr, "%s%s\n%s\n", whole.broken.c_str(), pieces.broken.c_str(),
+                   chopper::test::difference(whole.text, pieces.text).c_str());
       std::abort();
     }
   }

@@ -18,7 +18,8 @@ constexpr std::string_view kZstd = "28b52ffd0458a50000706f6e652074776f2074687265
 
 std::string bytes_of(std::string_view hex) {
   std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) bytes.push_back(static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16)));
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16)));
   return bytes;
 }
 
@@ -58,10 +59,13 @@ Outcome decode(const std::string& bytes) {
   return first;
 }
 
-bool is_clean(const ByteSourceNotes& notes) { return !notes.checksum_mismatch && !notes.trailing_bytes && !notes.truncated && !notes.corrupt && !notes.utf16; }
+bool is_clean(const ByteSourceNotes& notes) {
+  return !notes.checksum_mismatch && !notes.trailing_bytes && !notes.truncated && !notes.corrupt && !notes.utf16;
+}
 
 TEST(ByteSource, PlainBytesComeAsTheyAre) {
-  for (const std::string& bytes : {std::string(), std::string("a"), std::string("ab\0\xff", 4), kText, std::string("\x1f"), std::string("\x28\xb5\x2f")}) {
+  for (const std::string& bytes : {std::string(), std::string("a"), std::string("ab\0\xff", 4), kText,
+                                   std::string("\x1f"), std::string("\x28\xb5\x2f")}) {
     const Outcome out = decode(bytes);
     EXPECT_EQ(out.text, bytes);
     EXPECT_TRUE(is_clean(out.notes));
@@ -129,7 +133,10 @@ TEST(ByteSource, Utf16OfEitherOrderIsConverted) {
 }
 
 TEST(ByteSource, LoneSurrogatesBecomeReplacementCharacters) {
-  EXPECT_EQ(decode(std::string("\xfe\xff\xd8\x3d\0a\xde\x80\0b", 10)).text, "\xef\xbf\xbd" "a\xef\xbf\xbd" "b");
+  EXPECT_EQ(decode(std::string("\xfe\xff\xd8\x3d\0a\xde\x80\0b", 10)).text,
+            "\xef\xbf\xbd"
+            "a\xef\xbf\xbd"
+            "b");
 }
 
 #if CHOPPER_HAVE_ZSTD
@@ -155,7 +162,8 @@ TEST(ByteSource, EveryCutOfAZstdFrameIsTruncated) {
 #endif
 
 TEST(ByteSource, AFileIsReadLikeMemory) {
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / ("chopper_source_" + std::to_string(::getpid()));
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("chopper_source_" + std::to_string(::getpid()));
   std::ofstream(path, std::ios::binary) << bytes_of(kGzip);
   Result<std::unique_ptr<ByteSource>> source = open_byte_source(path);
   ASSERT_TRUE(source.ok());
@@ -165,7 +173,8 @@ TEST(ByteSource, AFileIsReadLikeMemory) {
 }
 
 TEST(ByteSource, SaysWhatCannotBeOpened) {
-  const std::filesystem::path nowhere = std::filesystem::temp_directory_path() / ("chopper_nowhere_" + std::to_string(::getpid()));
+  const std::filesystem::path nowhere =
+      std::filesystem::temp_directory_path() / ("chopper_nowhere_" + std::to_string(::getpid()));
   const auto missing = open_byte_source(nowhere);
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, ErrorCode::not_found);

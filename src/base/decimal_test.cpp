@@ -42,10 +42,12 @@ TEST(MicrosToNs, ReadsSignsAndExponents) {
 }
 
 TEST(MicrosToNs, TellsOverflowFromNoNumber) {
-  for (const char* text : {"9223372036854775.808", "-9223372036854775.808", "1e16", "1e308", "123456789012345678901234567890"}) {
+  for (const char* text :
+       {"9223372036854775.808", "-9223372036854775.808", "1e16", "1e308", "123456789012345678901234567890"}) {
     EXPECT_EQ(micros_to_ns(text, false).status, NumberStatus::overflow) << text;
   }
-  for (const char* text : {"", "-", "+", ".", "e3", "1e", "1e+", "1.2.3", "1 ", " 1", "0x10", "NaN", "Infinity", "null", "1,5", "--1", "1e2.5"}) {
+  for (const char* text : {"", "-", "+", ".", "e3", "1e", "1e+", "1.2.3", "1 ", " 1", "0x10", "NaN", "Infinity", "null",
+                           "1,5", "--1", "1e2.5"}) {
     EXPECT_EQ(micros_to_ns(text, false).status, NumberStatus::not_a_number) << text;
   }
 }
@@ -66,8 +68,8 @@ TEST(FractionShape, TellsUnpaddedWriters) {
   EXPECT_EQ(shape({"12", "-3"}), 0);
   EXPECT_TRUE(FractionShape::is_unpadded(shape({"1.5", "2.120"})));
   EXPECT_TRUE(FractionShape::is_unpadded(shape({"1.50", "2.123"})));
-  EXPECT_FALSE(FractionShape::is_unpadded(shape({"1.5", "2.25"})));           // no trailing zero: a writer that drops them
-  EXPECT_FALSE(FractionShape::is_unpadded(shape({"1.500", "2.120"})));        // always three digits
+  EXPECT_FALSE(FractionShape::is_unpadded(shape({"1.5", "2.25"})));     // no trailing zero: a writer that drops them
+  EXPECT_FALSE(FractionShape::is_unpadded(shape({"1.500", "2.120"})));  // always three digits
   EXPECT_FALSE(FractionShape::is_unpadded(shape({"1.5", "2.120", "3.05"})));  // zero padded
   EXPECT_FALSE(FractionShape::is_unpadded(shape({"1.5", "2.120", "3.1234"})));
 }
@@ -84,7 +86,8 @@ TEST(ParseInt64, KeepsTheBitsOfUnsignedValues) {
 }
 
 TEST(ParseInt64, RefusesWhatIsNoInteger) {
-  for (const char* text : {"", "-", "1.5", "1e3", "18446744073709551616", "-9223372036854775809", "12a", " 1", "1 ", "true"}) {
+  for (const char* text :
+       {"", "-", "1.5", "1e3", "18446744073709551616", "-9223372036854775809", "12a", " 1", "1 ", "true"}) {
     EXPECT_EQ(parse_int64(text), std::nullopt) << text;
   }
 }

@@ -39,7 +39,8 @@ TEST(Result, MovesWhatCannotBeCopied) {
 }
 
 TEST(Error, TextIsOneLineWithWhatIsThere) {
-  EXPECT_EQ((Error{ErrorCode::not_found, "no such file", "a.json", "check the path"}.text()), "a.json: no such file (check the path)");
+  EXPECT_EQ((Error{ErrorCode::not_found, "no such file", "a.json", "check the path"}.text()),
+            "a.json: no such file (check the path)");
   EXPECT_EQ((Error{ErrorCode::usage, "no RUN given", "", ""}.text()), "no RUN given");
   EXPECT_EQ(std::string(to_string(ErrorCode::not_found)), "not_found");
 }

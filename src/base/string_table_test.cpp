@@ -33,7 +33,8 @@ TEST(StringTable, ViewsStayValidWhileItGrows) {
   StringTable table;
   const std::string_view first = table.view(table.intern("the first"));
   std::vector<std::string> texts;
-  for (int i = 0; i < 20000; i++) texts.push_back("void kernel<" + std::to_string(i % 7) + ", float, " + std::to_string(i) + ", int>(long)");
+  for (int i = 0; i < 20000; i++)
+    texts.push_back("void kernel<" + std::to_string(i % 7) + ", float, " + std::to_string(i) + ", int>(long)");
   texts.push_back(std::string(200000, 'x'));  // longer than a block
   texts.push_back(std::string(200000, 'x') + "y");
   for (const std::string& text : texts) table.intern(text);

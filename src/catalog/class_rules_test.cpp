@@ -43,9 +43,11 @@ TEST(ClassRules, ListsWithoutCaseAreWrittenInLowerCase) {
   const Result<ClassRules> rules = embedded_class_rules();
   ASSERT_TRUE(rules.ok());
   const ClassRules& r = rules.value();
-  for (const auto* list : {&r.comm_kernel_prefix_nocase, &r.comm_kernel_contains_nocase, &r.kernel_attention_contains_nocase, &r.kernel_attention_prefix_nocase,
-                           &r.kernel_gemm_contains_nocase, &r.kernel_vector_contains_nocase}) {
-    for (const std::string& word : *list) EXPECT_TRUE(std::none_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) << word;
+  for (const auto* list :
+       {&r.comm_kernel_prefix_nocase, &r.comm_kernel_contains_nocase, &r.kernel_attention_contains_nocase,
+        &r.kernel_attention_prefix_nocase, &r.kernel_gemm_contains_nocase, &r.kernel_vector_contains_nocase}) {
+    for (const std::string& word : *list)
+      EXPECT_TRUE(std::none_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) << word;
   }
 }
 
@@ -54,7 +56,8 @@ TEST(ClassRules, SaysWhatIsWrong) {
   EXPECT_EQ(message_of(replaced("[memory]", "[memory]\nmore = []")), "unknown list memory.more");
   EXPECT_EQ(message_of(shipped() + "\n[extra]\nlist = [\"a\"]\n"), "unknown list extra.list");
   EXPECT_EQ(message_of("answer = 42\n" + shipped()), "unknown key answer");
-  EXPECT_EQ(message_of(replaced("[\"aten::\"]", "[\"aten::\", 7]")), "not a list of texts: operator_class.vector_prefix");
+  EXPECT_EQ(message_of(replaced("[\"aten::\"]", "[\"aten::\", 7]")),
+            "not a list of texts: operator_class.vector_prefix");
   EXPECT_EQ(message_of(replaced("[\"aten::\"]", "[\"\"]")), "not a list of texts: operator_class.vector_prefix");
   EXPECT_EQ(message_of(replaced("[\"aten::\"]", "\"aten::\"")), "missing list operator_class.vector_prefix");
   EXPECT_TRUE(message_of("[memory\n").starts_with("line 1: "));

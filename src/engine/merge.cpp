@@ -188,8 +188,8 @@ void add_gpu_rows(std::size_t index, const InputSummary& input, const GpuSummary
   const LabelCount& all = gpu.all;
   coverage.launch_records = share(gpu.launched.records, all.records, Reason::no_records);
   coverage.launch_time = share(gpu.launched.duration_ns, all.duration_ns, Reason::zero_length);
-  coverage.operator_records = share(gpu.in_range.records, all.records, Reason::no_records);
-  coverage.operator_time = share(gpu.in_range.duration_ns, all.duration_ns, Reason::zero_length);
+  coverage.operator_records = share(gpu.in_operation.records, all.records, Reason::no_records);
+  coverage.operator_time = share(gpu.in_operation.duration_ns, all.duration_ns, Reason::zero_length);
   coverage.host_operator_time = share(gpu.in_operation.duration_ns, all.duration_ns, Reason::zero_length);
   coverage.class_records = share(gpu.classed.records, all.records, Reason::no_records);
   coverage.class_time = share(gpu.classed.duration_ns, all.duration_ns, Reason::zero_length);

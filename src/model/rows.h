@@ -165,10 +165,10 @@ struct CoverageRow {
         Column{"gpu", &R::gpu, "", "device ordinal as written"},
         Column{"launch_records", &R::launch_records, "1", "share of gpu records with a launch call"},
         Column{"launch_time", &R::launch_time, "1", "share of summed duration with a launch call"},
-        Column{"operator_records", &R::operator_records, "1", "share of gpu records launched inside a host range"},
-        Column{"operator_time", &R::operator_time, "1", "share of summed duration launched inside a host range"},
+        Column{"operator_records", &R::operator_records, "1", "share of gpu records with an operator label"},
+        Column{"operator_time", &R::operator_time, "1", "share of summed duration with an operator label"},
         Column{"host_operator_time", &R::host_operator_time, "1",
-               "share of summed duration launched inside an operator"},
+               "part of operator_time whose operator contains the launch call on its thread"},
         Column{"class_records", &R::class_records, "1", "share of gpu records whose class is not other"},
         Column{"class_time", &R::class_time, "1", "share of summed duration whose class is not other"});
   }

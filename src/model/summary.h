@@ -68,7 +68,7 @@ struct InputSummary {
   bool has_times = false;
   HealthLog health;
   std::vector<GpuSummary> gpus;
-  bool selected = true;    ///< false when --rank leaves it out
+  bool selected = true;  ///< false when --rank leaves it out
   std::optional<KernelRecords> kernel_records;
 };
 

@@ -120,7 +120,8 @@ TEST(DecimalProperty, AgreesWithShiftingThePoint) {
     Random random(seed);
     const auto digits = [&](std::size_t count) {
       std::string text;
-      for (std::size_t i = 0; i < count; i++) text.push_back(random.chance(4) ? '0' : static_cast<char>('0' + random.below(10)));
+      for (std::size_t i = 0; i < count; i++)
+        text.push_back(random.chance(4) ? '0' : static_cast<char>('0' + random.below(10)));
       return text;
     };
     const bool negative = random.chance(4);
@@ -130,7 +131,9 @@ TEST(DecimalProperty, AgreesWithShiftingThePoint) {
     const int exponent = random.chance(4) ? static_cast<int>(random.between(-30, 30)) : 0;
     std::string text = (negative ? "-" : random.chance(9) ? "+" : "") + whole;
     if (!fraction.empty()) text += "." + fraction;
-    if (exponent != 0) text += (random.chance(2) ? "e" : "E") + std::string(exponent > 0 && random.chance(2) ? "+" : "") + std::to_string(exponent);
+    if (exponent != 0)
+      text += (random.chance(2) ? "e" : "E") + std::string(exponent > 0 && random.chance(2) ? "+" : "") +
+              std::to_string(exponent);
     const std::optional<std::int64_t> expected = nanoseconds_by_hand(negative, whole, fraction, exponent);
     const Nanoseconds got = micros_to_ns(text, false);
     ASSERT_EQ(got.status, expected ? NumberStatus::ok : NumberStatus::overflow) << text;

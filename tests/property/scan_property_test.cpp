@@ -56,7 +56,8 @@ TEST(ScanProperty, AgreesWithOneCharacterAtATime) {
     Random random(seed);
     std::string text;
     const std::size_t size = random.below(random.chance(3) ? 400 : 140);
-    const std::size_t letters = random.chance(2) ? kAlphabet.size() : 8;  // many quotes, backslashes and brackets, or some
+    const std::size_t letters =
+        random.chance(2) ? kAlphabet.size() : 8;  // many quotes, backslashes and brackets, or some
     while (text.size() < size) {
       if (random.chance(10)) text.append(random.below(70), '\\');
       if (random.chance(12)) text.append(random.below(70), 'x');
@@ -71,7 +72,8 @@ TEST(ScanProperty, AgreesWithOneCharacterAtATime) {
 TEST(ScanProperty, EveryPositionInABlock) {
   for (std::size_t before = 0; before < 140; before++) {
     const std::string blank(before, ' ');
-    for (const char* element : {"{}", "[[]]", "{\"a\\\"}\": 1}", "{\"\\\\\": \"}\"}", "{\"\\\\\\\"]\": {}}", "]", "{\"a\": [1, {\"b\": \"\\\\\\\\\"}]}"}) {
+    for (const char* element : {"{}", "[[]]", "{\"a\\\"}\": 1}", "{\"\\\\\": \"}\"}", "{\"\\\\\\\"]\": {}}", "]",
+                                "{\"a\": [1, {\"b\": \"\\\\\\\\\"}]}"}) {
       expect_same(blank + element);
       expect_same(blank + element + blank + element + "]");
       expect_same("{\"" + std::string(before, '\\') + "\"}" + element);

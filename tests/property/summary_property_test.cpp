@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole traces: the parts of the time line sum to the span; order of events, a common shift of all times, order of files and threads
-// change nothing.
+// Whole traces: the parts of the time line sum to the span; order of events, a common shift of all times, order of
+// files and threads change nothing.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -105,7 +105,9 @@ TEST_F(SummaryProperty, PartsSumToTheSpan) {
 bool has_ties(const Answer& answer) {
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> seen;
   bool ties = answer.health_log.count(HealthKind::ambiguous_correlation) > 0;
-  answer.for_each_kernel(false, [&](const KernelRow& row) { ties = !seen.emplace(row.gpu.value(), row.start_ns, row.duration_ns).second || ties; });
+  answer.for_each_kernel(false, [&](const KernelRow& row) {
+    ties = !seen.emplace(row.gpu.value(), row.start_ns, row.duration_ns).second || ties;
+  });
   return ties;
 }
 
@@ -163,7 +165,8 @@ TEST_F(SummaryProperty, FilesThreadsAndWindowsDoNotMatter) {
       shape.num_launches = 10 + random.below(60);
       shape.rank = rank;
       shape.world_size = 5;
-      files.push_back(write("t" + std::to_string(random.below(1000)) + "_" + std::to_string(rank) + ".json", build_trace(seed * 100 + static_cast<std::uint64_t>(rank), shape).text()));
+      files.push_back(write("t" + std::to_string(random.below(1000)) + "_" + std::to_string(rank) + ".json",
+                            build_trace(seed * 100 + static_cast<std::uint64_t>(rank), shape).text()));
     }
     const std::string expected = json_of(analyse(files));
     for (const auto& [threads, window] : {std::pair<unsigned, std::size_t>{2, 64}, {7, 1000}, {16, 0}}) {

@@ -864,7 +864,7 @@ def timeline(works):
 
 def coverage(works):
     """Shares of the gpu records, and of their summed durations, that carry a label. A share of nothing is None."""
-    tests = {"launch": lambda w: w.launch is not None, "operator": lambda w: w.innermost is not None,
+    tests = {"launch": lambda w: w.launch is not None, "operator": lambda w: w.operator is not None,
              "class": lambda w: w.klass != "other"}
     total = sum(w.end - w.start for w in works)
 

@@ -23,7 +23,9 @@ class Random {
   /// Returns a number in [0, bound); 0 for a bound of 0.
   std::size_t below(std::size_t bound) { return bound == 0 ? 0 : next() % bound; }
   /// Returns a number in [low, high].
-  std::int64_t between(std::int64_t low, std::int64_t high) { return low + static_cast<std::int64_t>(below(static_cast<std::size_t>(high - low) + 1)); }
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(below(static_cast<std::size_t>(high - low) + 1));
+  }
   /// Returns true in one of `one_in` cases.
   bool chance(std::size_t one_in) { return below(one_in) == 0; }
   template <class T>

@@ -21,11 +21,14 @@ const std::vector<std::string>& kernel_names() {
   return names;
 }
 const std::vector<std::string>& operator_names() {
-  static const std::vector<std::string> names = {"aten::mm", "aten::add_", "aten::_scaled_dot_product_flash_attention", "c10d::allgather_", "MyFunction", "autograd::engine::evaluate_function: MmBackward0"};
+  static const std::vector<std::string> names = {
+      "aten::mm",         "aten::add_", "aten::_scaled_dot_product_flash_attention",
+      "c10d::allgather_", "MyFunction", "autograd::engine::evaluate_function: MmBackward0"};
   return names;
 }
 const std::vector<std::string>& annotation_names() {
-  static const std::vector<std::string> names = {"ProfilerStep#3", "FSDP::all_gather_copy_in", "Iteration12", "nccl:all_reduce"};
+  static const std::vector<std::string> names = {"ProfilerStep#3", "FSDP::all_gather_copy_in", "Iteration12",
+                                                 "nccl:all_reduce"};
   return names;
 }
 
@@ -36,7 +39,9 @@ class Builder {
   BuiltTrace build() {
     BuiltTrace trace;
     trace.head = "{\"schemaVersion\": 1";
-    if (shape_.rank >= 0) trace.head += ", \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": " + std::to_string(shape_.rank) + ", \"world_size\": " + std::to_string(shape_.world_size) + "}";
+    if (shape_.rank >= 0)
+      trace.head += ", \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": " + std::to_string(shape_.rank) +
+                    ", \"world_size\": " + std::to_string(shape_.world_size) + "}";
     const std::string base = ", \"baseTimeNanoseconds\": " + std::to_string(shape_.base_ns);
     const bool base_first = random_.chance(2);
     if (shape_.base_ns != 0 && base_first) trace.head += base;
@@ -61,11 +66,13 @@ class Builder {
   }
   std::int64_t round(std::int64_t ns) const { return fractions_ ? ns : ns / 1000 * 1000; }
 
-  void add(BuiltTrace& trace, const char* phase, const std::string& category, const std::string& name, const std::string& pid, const std::string& tid, std::int64_t start,
-           std::int64_t duration, const std::string& arguments) {
+  void add(BuiltTrace& trace, const char* phase, const std::string& category, const std::string& name,
+           const std::string& pid, const std::string& tid, std::int64_t start, std::int64_t duration,
+           const std::string& arguments) {
     std::string event = std::string("{\"ph\": \"") + phase + "\", ";
     if (!category.empty()) event += "\"cat\": \"" + category + "\", ";
-    event += "\"name\": \"" + name + "\", \"pid\": " + pid + ", \"tid\": " + tid + ", \"ts\": " + time(round(start) + shape_.shift_ns);
+    event += "\"name\": \"" + name + "\", \"pid\": " + pid + ", \"tid\": " + tid +
+             ", \"ts\": " + time(round(start) + shape_.shift_ns);
     if (duration >= 0) event += ", \"dur\": " + time(round(duration));
     if (!arguments.empty()) event += ", \"args\": {" + arguments + "}";
     trace.events.push_back(event + "}");
@@ -75,21 +82,32 @@ class Builder {
     const std::string tid = std::to_string(10 + random_.below(2));
     clock_ += random_.between(0, 4000);
     const std::int64_t begin = clock_;
-    if (random_.chance(2)) add(trace, "X", "cpu_op", random_.pick(operator_names()), "10", tid, begin, random_.between(0, 9000), "\"External id\": " + std::to_string(id) + ", \"Sequence number\": " + std::to_string(random_.below(9)));
-    if (random_.chance(6)) add(trace, "X", "user_annotation", random_.pick(annotation_names()), "10", tid, begin + random_.between(0, 500), random_.between(0, 20000), "");
+    if (random_.chance(2))
+      add(trace, "X", "cpu_op", random_.pick(operator_names()), "10", tid, begin, random_.between(0, 9000),
+          "\"External id\": " + std::to_string(id) + ", \"Sequence number\": " + std::to_string(random_.below(9)));
+    if (random_.chance(6))
+      add(trace, "X", "user_annotation", random_.pick(annotation_names()), "10", tid, begin + random_.between(0, 500),
+          random_.between(0, 20000), "");
     const std::int64_t call = begin + random_.between(0, 2000);
     const std::string correlation = "\"correlation\": " + std::to_string(random_.chance(20) ? id / 2 : id);
-    if (!random_.chance(10)) add(trace, "X", random_.chance(8) ? "cuda_driver" : "cuda_runtime", random_.chance(5) ? "cudaMemcpyAsync" : "cudaLaunchKernel", "10", tid, call, random_.between(100, 3000), correlation);
+    if (!random_.chance(10))
+      add(trace, "X", random_.chance(8) ? "cuda_driver" : "cuda_runtime",
+          random_.chance(5) ? "cudaMemcpyAsync" : "cudaLaunchKernel", "10", tid, call, random_.between(100, 3000),
+          correlation);
     const std::string gpu = std::to_string(random_.below(shape_.num_gpus));
     const std::string stream = std::to_string(7 + random_.below(shape_.num_streams));
     std::string arguments = "\"device\": " + gpu + ", \"stream\": " + stream + ", " + correlation;
     const std::int64_t start = call + random_.between(-200, 8000) + 1000;
     const std::int64_t duration = random_.chance(12) ? 0 : random_.between(1, 12000);
-    if (random_.chance(8)) arguments += ", \"Collective name\": \"allreduce\", \"Group size\": " + std::to_string(1 + random_.below(3)) + ", \"Process Group Ranks\": \"[0, 1]\"";
+    if (random_.chance(8))
+      arguments += ", \"Collective name\": \"allreduce\", \"Group size\": " + std::to_string(1 + random_.below(3)) +
+                   ", \"Process Group Ranks\": \"[0, 1]\"";
     if (random_.chance(6)) {
-      add(trace, "X", random_.chance(2) ? "gpu_memcpy" : "gpu_memset", "Memcpy HtoD (Pageable -> Device)", gpu, stream, start, duration, arguments + ", \"bytes\": " + std::to_string(random_.below(1 << 20)));
+      add(trace, "X", random_.chance(2) ? "gpu_memcpy" : "gpu_memset", "Memcpy HtoD (Pageable -> Device)", gpu, stream,
+          start, duration, arguments + ", \"bytes\": " + std::to_string(random_.below(1 << 20)));
     } else {
-      add(trace, "X", "kernel", random_.pick(kernel_names()), gpu, stream, start, duration, arguments + ", \"grid\": [" + std::to_string(1 + random_.below(4)) + ", 1, 1], \"block\": [128, 1, 1]");
+      add(trace, "X", "kernel", random_.pick(kernel_names()), gpu, stream, start, duration,
+          arguments + ", \"grid\": [" + std::to_string(1 + random_.below(4)) + ", 1, 1], \"block\": [128, 1, 1]");
     }
   }
 
@@ -102,11 +120,23 @@ class Builder {
           add(trace, "B", "cpu_op", "aten::pair", "10", "12", at, -1, "");
           add(trace, "E", "", "aten::pair", "10", "12", at + 700, -1, "");
           break;
-        case 1: add(trace, "i", "cpu_instant_event", "[memory]", "10", "10", at, -1, "\"Device Id\": 0, \"Addr\": 139, \"Bytes\": -512, \"Total Allocated\": 4096, \"Total Reserved\": 8192"); break;
-        case 2: add(trace, "X", "python_function", random_.chance(2) ? "nn.Module: Linear_0" : "train.py(12): step", "10", "10", at, 5000, "\"Python id\": 4"); break;
-        case 3: add(trace, "X", "gpu_user_annotation", "Iteration12", "0", "7", at, 9000, ""); break;
-        case 4: add(trace, "X", "kernel", "unlinked_kernel", "0", "7", at, 300, "\"device\": 0, \"stream\": 7"); break;
-        default: add(trace, "f", "ac2g", "ac2g", "0", "7", at, -1, ""); break;
+        case 1:
+          add(trace, "i", "cpu_instant_event", "[memory]", "10", "10", at, -1,
+              "\"Device Id\": 0, \"Addr\": 139, \"Bytes\": -512, \"Total Allocated\": 4096, \"Total Reserved\": 8192");
+          break;
+        case 2:
+          add(trace, "X", "python_function", random_.chance(2) ? "nn.Module: Linear_0" : "train.py(12): step", "10",
+              "10", at, 5000, "\"Python id\": 4");
+          break;
+        case 3:
+          add(trace, "X", "gpu_user_annotation", "Iteration12", "0", "7", at, 9000, "");
+          break;
+        case 4:
+          add(trace, "X", "kernel", "unlinked_kernel", "0", "7", at, 300, "\"device\": 0, \"stream\": 7");
+          break;
+        default:
+          add(trace, "f", "ac2g", "ac2g", "0", "7", at, -1, "");
+          break;
       }
     }
   }
@@ -132,11 +162,21 @@ std::string damage(std::string text, Random& random) {
   for (std::size_t i = 0, count = 1 + random.below(3); i < count && !text.empty(); i++) {
     const std::size_t at = random.below(text.size());
     switch (random.below(6)) {
-      case 0: text[at] = static_cast<char>(static_cast<unsigned char>(text[at]) ^ (1u << random.below(8))); break;
-      case 1: text.erase(at, 1 + random.below(40)); break;
-      case 2: text.insert(at, text.substr(random.below(text.size()), 1 + random.below(40))); break;
-      case 3: text[at] = kBytes[random.below(kBytes.size())]; break;
-      case 4: text.insert(at, 1, kBytes[random.below(kBytes.size())]); break;
+      case 0:
+        text[at] = static_cast<char>(static_cast<unsigned char>(text[at]) ^ (1u << random.below(8)));
+        break;
+      case 1:
+        text.erase(at, 1 + random.below(40));
+        break;
+      case 2:
+        text.insert(at, text.substr(random.below(text.size()), 1 + random.below(40)));
+        break;
+      case 3:
+        text[at] = kBytes[random.below(kBytes.size())];
+        break;
+      case 4:
+        text.insert(at, 1, kBytes[random.below(kBytes.size())]);
+        break;
       default:
         if (random.chance(3)) text.resize(at);
         break;

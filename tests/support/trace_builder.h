@@ -20,19 +20,20 @@ struct TraceShape {
   std::int64_t shift_ns = 0;                   ///< added to every time
   std::int64_t rank = -1;                      ///< below 0: none is written
   std::int64_t world_size = 1;
-  bool odd_events = true;                      ///< begin and end pairs, metadata, memory events, host work, records without a link
+  bool odd_events = true;  ///< begin and end pairs, metadata, memory events, host work, records without a link
 };
 
 /// A trace in pieces, so that a test can reorder or split it.
 struct BuiltTrace {
-  std::string head;                 ///< up to the bracket that opens the events
+  std::string head;  ///< up to the bracket that opens the events
   std::vector<std::string> events;
-  std::string tail;                 ///< from the bracket that closes them
+  std::string tail;  ///< from the bracket that closes them
 
   std::string text() const;
 };
 
-/// Builds a valid trace; the same seed and shape give the same one. All times are multiples of a nanosecond in [0, 1 s).
+/// Builds a valid trace; the same seed and shape give the same one. All times are multiples of a nanosecond in [0, 1
+/// s).
 BuiltTrace build_trace(std::uint64_t seed, const TraceShape& shape);
 
 /// Returns `text` with a few bytes flipped, removed, doubled or inserted, or cut short.

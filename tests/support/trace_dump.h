@@ -28,10 +28,14 @@ class Dumper {
     table("memory", trace_.memory);
     table("collectives", trace_.collectives);
     const TraceFacts& f = trace_.facts;
-    out_ += "facts vendor " + std::string(to_string(f.vendor)) + " clock " + std::string(to_string(f.clock)) + " quantum " + std::to_string(f.quantum_ns) + " text " + std::to_string(f.text_bytes) +
-            " records " + std::to_string(f.num_records) + " frames " + std::to_string(f.num_python_frames) + " rank " + number(f.rank) + " " + std::string(to_string(f.rank_source)) + " of " +
-            number(f.world_size) + " host " + f.host.value_or("none") + "\n";
-    for (const DeviceFacts& d : f.devices) out_ += "device " + std::to_string(d.id) + " " + d.name + " " + std::to_string(d.warp_size) + " " + std::to_string(d.num_units) + " " + std::to_string(d.memory_bytes) + "\n";
+    out_ += "facts vendor " + std::string(to_string(f.vendor)) + " clock " + std::string(to_string(f.clock)) +
+            " quantum " + std::to_string(f.quantum_ns) + " text " + std::to_string(f.text_bytes) + " records " +
+            std::to_string(f.num_records) + " frames " + std::to_string(f.num_python_frames) + " rank " +
+            number(f.rank) + " " + std::string(to_string(f.rank_source)) + " of " + number(f.world_size) + " host " +
+            f.host.value_or("none") + "\n";
+    for (const DeviceFacts& d : f.devices)
+      out_ += "device " + std::to_string(d.id) + " " + d.name + " " + std::to_string(d.warp_size) + " " +
+              std::to_string(d.num_units) + " " + std::to_string(d.memory_bytes) + "\n";
     for (std::size_t k = 0; k < kNumHealthKinds; k++) {
       const HealthEntry& entry = trace_.health.entry(static_cast<HealthKind>(k));
       if (entry.count == 0) continue;
@@ -68,7 +72,9 @@ class Dumper {
       out_ += std::to_string(value);
     }
   }
-  static std::string number(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : "none"; }
+  static std::string number(const std::optional<std::int64_t>& value) {
+    return value ? std::to_string(*value) : "none";
+  }
 
   const TraceTables& trace_;
   std::string out_;
@@ -82,7 +88,8 @@ inline std::string broken_invariant(const TraceTables& trace) {
     if (id != kNoString && index_of(id) >= trace.strings.size()) broken = "a name is no string";
   };
   const auto time = [&](std::int64_t start, std::int64_t duration) {
-    if (start <= -kLimit || start >= kLimit || duration < 0 || duration >= kLimit || start + duration >= kLimit) broken = "a time is out of bounds: " + std::to_string(start) + " + " + std::to_string(duration);
+    if (start <= -kLimit || start >= kLimit || duration < 0 || duration >= kLimit || start + duration >= kLimit)
+      broken = "a time is out of bounds: " + std::to_string(start) + " + " + std::to_string(duration);
   };
   const auto thread = [&](ThreadId id) {
     if (index_of(id) >= trace.threads.size()) broken = "a thread is unknown";
@@ -96,14 +103,17 @@ inline std::string broken_invariant(const TraceTables& trace) {
     });
     return broken.empty();
   };
-  if (!even(trace.gpu_work) || !even(trace.launches) || !even(trace.ranges) || !even(trace.memory) || !even(trace.collectives)) return broken;
+  if (!even(trace.gpu_work) || !even(trace.launches) || !even(trace.ranges) || !even(trace.memory) ||
+      !even(trace.collectives))
+    return broken;
   for (std::size_t i = 0; i < num_rows(trace.gpu_work); i++) {
     const GpuWorkTable& t = trace.gpu_work;
     name(t.name[i]);
     time(t.start_ns[i], t.duration_ns[i]);
     offset(t.offset[i]);
     if (t.device[i] < kUnknownDevice) broken = "a device is negative";
-    if (t.collective[i] != kNoRow && index_of(t.collective[i]) >= num_rows(trace.collectives)) broken = "a collective has no row";
+    if (t.collective[i] != kNoRow && index_of(t.collective[i]) >= num_rows(trace.collectives))
+      broken = "a collective has no row";
   }
   for (std::size_t i = 0; i < num_rows(trace.launches); i++) {
     name(trace.launches.name[i]);
@@ -119,7 +129,9 @@ inline std::string broken_invariant(const TraceTables& trace) {
   }
   for (const ThreadId id : trace.memory.thread) thread(id);
   for (std::size_t i = 0; i < num_rows(trace.collectives); i++) {
-    for (const StringId id : {trace.collectives.kind[i], trace.collectives.group[i], trace.collectives.ranks[i], trace.collectives.dtype[i]}) name(id);
+    for (const StringId id : {trace.collectives.kind[i], trace.collectives.group[i], trace.collectives.ranks[i],
+                              trace.collectives.dtype[i]})
+      name(id);
   }
   std::uint64_t counted = num_rows(trace.gpu_work);
   if (counted > trace.facts.num_records) broken = "more rows than records";
@@ -140,13 +152,15 @@ inline std::string difference(std::string_view a, std::string_view b) {
   const auto shown = [at](std::string_view text) {
     const std::size_t line = text.rfind('\n', at > 0 ? at - 1 : 0) + 1;
     const std::size_t from = at - line > 120 ? at - 120 : line;
-    return std::string(text.substr(line, text.find_first_of(" \n", line) - line)) + " ... " + std::string(text.substr(from, std::min<std::size_t>(text.find('\n', at), at + 120) - from));
+    return std::string(text.substr(line, text.find_first_of(" \n", line) - line)) + " ... " +
+           std::string(text.substr(from, std::min<std::size_t>(text.find('\n', at), at + 120) - from));
   };
   return shown(a) + "\nand\n" + shown(b);
 }
 
 /// Reads `bytes` (plain or compressed) with `format`.
-inline Reading read_bytes(const TraceFormat& format, const std::string& bytes, std::size_t window_bytes, unsigned threads) {
+inline Reading read_bytes(const TraceFormat& format, const std::string& bytes, std::size_t window_bytes,
+                          unsigned threads) {
   ReadOptions options;
   options.threads = threads;
   options.window_bytes = window_bytes;

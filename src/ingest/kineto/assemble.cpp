@@ -102,7 +102,9 @@ class Assembler {
       left[static_cast<std::size_t>(note.kind)]++;
       notes.push_back(&note);
     }
-    std::stable_sort(notes.begin(), notes.end(), [](const EventNote* a, const EventNote* b) { return std::tie(a->kind, a->offset) < std::tie(b->kind, b->offset); });
+    std::stable_sort(notes.begin(), notes.end(), [](const EventNote* a, const EventNote* b) {
+      return std::tie(a->kind, a->offset) < std::tie(b->kind, b->offset);
+    });
     for (const EventNote* note : notes) {
       if (!tables_.health.wants_example(note->kind)) continue;
       count(note->kind, note->offset, note->what);

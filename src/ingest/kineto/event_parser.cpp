@@ -273,9 +273,11 @@ class EventParser::Impl {
       if (take_element(text, batch.offset, at, part)) {
         after_element = true;
       } else {
-        if (!batch.one_event) return {Status::undecided, start, false};
+        const std::string_view ahead = batch.one_event ? text : look_ahead(text, start);
+        if (ahead.empty()) return {Status::undecided, start, false};
         const bool ran_out = ran_out_;
-        at = find_good_event(text, start + 1, batch);
+        at = find_good_event(ahead, start + 1, batch);
+        if (at == std::string_view::npos && !batch.one_event) return {Status::undecided, start, false};
         if (at == std::string_view::npos && batch.at_end && ran_out) return {Status::cut, start, false};
         part.num_records++;
         part.note(HealthKind::unreadable_event, batch.offset + start, text.substr(start));
@@ -284,6 +286,18 @@ class EventParser::Impl {
       }
       if (batch.one_event) return {Status::stopped, at, after_element};
     }
+  }
+
+  // The text in which the element at `start` may be judged inside a batch: the same a batch with one_event would hold,
+  // or nothing when that reaches beyond this batch.
+  static std::string_view look_ahead(std::string_view text, std::size_t start) {
+    std::size_t size = kRepairBytes;
+    if (text[start] == '{') {
+      const std::size_t end = scan_elements(text.substr(start, kMaxEventBytes), true).first_end;
+      if (end == 0) return {};
+      size = std::max(size, end);
+    }
+    return text.size() - start > size ? text.substr(0, start + size) : std::string_view();
   }
 
   // Reads the element at `at` and moves behind it. Fails when it cannot be read; `ran_out_` says that the text ended

@@ -13,9 +13,9 @@
 namespace chopper {
 
 /// A damaged event is judged with this much text to look ahead (or to the end of the file): the judgement must not
-/// depend on how the file was cut into batches. Longer than any real event, short enough that a thousand damaged events
-/// cost nothing.
-inline constexpr std::size_t kRepairBytes = std::size_t{1} << 20;
+/// depend on how the file was cut into batches. Longer than any real event, and short against a batch, so that most
+/// damaged events are judged where they are found.
+inline constexpr std::size_t kRepairBytes = std::size_t{128} << 10;
 /// An element longer than this is no event.
 inline constexpr std::size_t kMaxEventBytes = std::size_t{16} << 20;
 

@@ -196,7 +196,8 @@ class Repairer {
           out_.push_back('"');
           return RepairStatus::repaired;
         }
-        if (key) return RepairStatus::unreadable;  // no writer puts quotes into keys; going on would swallow what follows
+        if (key)
+          return RepairStatus::unreadable;  // no writer puts quotes into keys; going on would swallow what follows
         out_.append("\\\"");
       } else if (c == '\\') {
         if (at_ + 1 >= text_.size()) return RepairStatus::cut;

@@ -33,7 +33,9 @@ std::string value_of(const std::string& text) {
 RepairStatus status_of(const std::string& text) { return repair_object(text).status; }
 
 TEST(RepairObject, LeavesGoodTextAsItIs) {
-  for (const char* text : {"{}", "{\"a\":1}", "{\"a\":[],\"b\":{\"c\":[1,2,{}]}}", "{\"a\":\"\\u00e9\\\\\\\"\",\"b\":-1.5e+3,\"c\":null,\"d\":true}"}) EXPECT_EQ(repaired(text), text);
+  for (const char* text : {"{}", "{\"a\":1}", "{\"a\":[],\"b\":{\"c\":[1,2,{}]}}",
+                           "{\"a\":\"\\u00e9\\\\\\\"\",\"b\":-1.5e+3,\"c\":null,\"d\":true}"})
+    EXPECT_EQ(repaired(text), text);
 }
 
 TEST(RepairObject, DropsWhiteSpaceOutsideOfStrings) { EXPECT_EQ(repaired("{ \"a\" :\n[ 1 , 2 ]\t}"), "{\"a\":[1,2]}"); }
@@ -44,15 +46,26 @@ TEST(RepairObject, SaysHowMuchItUsed) {
   EXPECT_EQ(repair.json, "{\"a\":1}");
 }
 
-TEST(RepairObject, KeepsRawControlCharacters) { EXPECT_EQ(value_of(std::string("{\"k\": \"a\nb\tc\x01" "d\x1f\"}")), "a\nb\tc\x01" "d\x1f"); }
+TEST(RepairObject, KeepsRawControlCharacters) {
+  EXPECT_EQ(value_of(std::string("{\"k\": \"a\nb\tc\x01"
+                                 "d\x1f\"}")),
+            "a\nb\tc\x01"
+            "d\x1f");
+}
 
-TEST(RepairObject, KeepsAZeroByte) { EXPECT_EQ(value_of(std::string("{\"k\": \"a\0b\"}", 12)), std::string("a\0b", 3)); }
+TEST(RepairObject, KeepsAZeroByte) {
+  EXPECT_EQ(value_of(std::string("{\"k\": \"a\0b\"}", 12)), std::string("a\0b", 3));
+}
 
 TEST(RepairObject, ReplacesInvalidUtf8ByteByByte) {
-  EXPECT_EQ(value_of("{\"k\": \"a\xff" "b\"}"), "a\xef\xbf\xbd" "b");
-  EXPECT_EQ(value_of("{\"k\": \"\xc0\x80....\"}"), "\xef\xbf\xbd\xef\xbf\xbd....");              // overlong
+  EXPECT_EQ(value_of("{\"k\": \"a\xff"
+                     "b\"}"),
+            "a\xef\xbf\xbd"
+            "b");
+  EXPECT_EQ(value_of("{\"k\": \"\xc0\x80....\"}"), "\xef\xbf\xbd\xef\xbf\xbd....");                  // overlong
   EXPECT_EQ(value_of("{\"k\": \"\xed\xa0\x80....\"}"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd....");  // a surrogate
-  EXPECT_EQ(value_of("{\"k\": \"\xf4\x90\x80\x80....\"}"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd....");  // too large
+  EXPECT_EQ(value_of("{\"k\": \"\xf4\x90\x80\x80....\"}"),
+            "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd....");  // too large
   EXPECT_EQ(value_of("{\"k\": \"\xc3\xa9\xe2\x82\xac\xf0\x9f\x9a\x80\"}"), "\xc3\xa9\xe2\x82\xac\xf0\x9f\x9a\x80");
 }
 
@@ -62,11 +75,13 @@ TEST(RepairObject, ReadsAnInvalidEscapeAsABackslash) {
 }
 
 TEST(RepairObject, BareWordsBecomeNull) {
-  EXPECT_EQ(repaired("{\"a\": NaN, \"b\": -Infinity, \"c\": [Infinity, N/A], \"d\": nan, \"e\": -inf}"), "{\"a\":null,\"b\":null,\"c\":[null,null],\"d\":null,\"e\":null}");
+  EXPECT_EQ(repaired("{\"a\": NaN, \"b\": -Infinity, \"c\": [Infinity, N/A], \"d\": nan, \"e\": -inf}"),
+            "{\"a\":null,\"b\":null,\"c\":[null,null],\"d\":null,\"e\":null}");
 }
 
 TEST(RepairObject, OtherBareWordsAreUnreadable) {
-  for (const char* text : {"{\"a\": nothing}", "{\"a\": True}", "{\"a\": <html>}", "{\"a\": }", "{\"a\": :1}", "{a: 1}", "{\"a\":1 \"b\":2}", "{1:2}"}) {
+  for (const char* text : {"{\"a\": nothing}", "{\"a\": True}", "{\"a\": <html>}", "{\"a\": }", "{\"a\": :1}", "{a: 1}",
+                           "{\"a\":1 \"b\":2}", "{1:2}"}) {
     EXPECT_EQ(status_of(text), RepairStatus::unreadable) << text;
   }
 }
@@ -86,11 +101,14 @@ TEST(RepairObject, KeepsUnescapedQuotes) {
   EXPECT_EQ(value_of(R"~({"k": ""})~"), "");
 }
 
-TEST(RepairObject, AQuoteEndsAValueBeforeTheNextKey) { EXPECT_EQ(repaired(R"({"k": "a" , "b": "c"})"), R"({"k":"a","b":"c"})"); }
+TEST(RepairObject, AQuoteEndsAValueBeforeTheNextKey) {
+  EXPECT_EQ(repaired(R"({"k": "a" , "b": "c"})"), R"({"k":"a","b":"c"})");
+}
 
 TEST(RepairObject, AsksForMoreTextWhereItEnds) {
   const std::string text = "{\"a\": [1, {\"b\": \"c\\u00e9\xc3\xa9\"}, -1.5], \"d\": null}";
-  for (std::size_t size = 0; size < text.size(); size++) EXPECT_EQ(status_of(text.substr(0, size)), RepairStatus::cut) << text.substr(0, size);
+  for (std::size_t size = 0; size < text.size(); size++)
+    EXPECT_EQ(status_of(text.substr(0, size)), RepairStatus::cut) << text.substr(0, size);
 }
 
 TEST(RepairObject, NothingButAnObjectIsAnObject) {
@@ -98,7 +116,8 @@ TEST(RepairObject, NothingButAnObjectIsAnObject) {
 }
 
 TEST(RepairObject, BracketsThatDoNotMatchAreUnreadable) {
-  for (const char* text : {"{\"a\":[1}", "{\"a\":{]", "{\"a\":1]"}) EXPECT_EQ(status_of(text), RepairStatus::unreadable) << text;
+  for (const char* text : {"{\"a\":[1}", "{\"a\":{]", "{\"a\":1]"})
+    EXPECT_EQ(status_of(text), RepairStatus::unreadable) << text;
 }
 
 TEST(RepairObject, DepthIsBoundedByTheTextAlone) {
@@ -112,7 +131,8 @@ TEST(FindEventStart, WantsABraceAndAnEventKey) {
   EXPECT_EQ(find_event_start("xx {\"ph\": 1", 0), 3u);
   EXPECT_EQ(find_event_start("{\"ph\": {\"args\":", 1), 7u);
   EXPECT_EQ(find_event_start("{ \n\t\"name\" :", 0), 0u);
-  for (const char* text : {"", "{", "{\"", "{\"ph", "{ph:", "{\"phase\": 1}", "{\"device\": 0}", "{}", "[\"ph\"]"}) EXPECT_EQ(find_event_start(text, 0), std::string_view::npos) << text;
+  for (const char* text : {"", "{", "{\"", "{\"ph", "{ph:", "{\"phase\": 1}", "{\"device\": 0}", "{}", "[\"ph\"]"})
+    EXPECT_EQ(find_event_start(text, 0), std::string_view::npos) << text;
 }
 
 TEST(Unescape, DecodesWhatJsonAllows) {
@@ -127,7 +147,9 @@ TEST(Unescape, LoneSurrogatesAreReplaced) {
   bool invalid = false;
   EXPECT_EQ(unescape(R"(\ud83dx)", invalid), "\xef\xbf\xbdx");
   EXPECT_EQ(unescape(R"(\ude80)", invalid), "\xef\xbf\xbd");
-  EXPECT_EQ(unescape(R"(\ud83d\u0041)", invalid), "\xef\xbf\xbd" "A");
+  EXPECT_EQ(unescape(R"(\ud83d\u0041)", invalid),
+            "\xef\xbf\xbd"
+            "A");
 }
 
 TEST(Unescape, InvalidEscapesStayAndAreTold) {

@@ -7,10 +7,12 @@ namespace chopper {
 namespace {
 
 TEST(Metadata, ReadsWhatIsThere) {
-  const TraceMetadata m = parse_metadata({{"baseTimeNanoseconds", "1767225600000000000"},
-                                          {"distributedInfo", R"({"backend": "nccl", "rank": 3, "world_size": 8})"},
-                                          {"deviceProperties", R"([{"id": 0, "name": "NVIDIA H100", "warpSize": 32, "numSms": 132, "totalGlobalMem": 85899345920}, {"id": 1}])"},
-                                          {"host_name", "\"node-4\""}});
+  const TraceMetadata m = parse_metadata(
+      {{"baseTimeNanoseconds", "1767225600000000000"},
+       {"distributedInfo", R"({"backend": "nccl", "rank": 3, "world_size": 8})"},
+       {"deviceProperties",
+        R"([{"id": 0, "name": "NVIDIA H100", "warpSize": 32, "numSms": 132, "totalGlobalMem": 85899345920}, {"id": 1}])"},
+       {"host_name", "\"node-4\""}});
   EXPECT_EQ(m.base_ns, 1767225600000000000);
   EXPECT_EQ(m.rank, 3);
   EXPECT_EQ(m.world_size, 8);
@@ -25,7 +27,8 @@ TEST(Metadata, ReadsWhatIsThere) {
 }
 
 TEST(Metadata, WhatIsMissingOrOfAnotherTypeStaysEmpty) {
-  for (const char* value : {"", "null", "17", "\"text\"", "[]", "{}", "[1, null]", "{\"rank\": \"zero\", \"world_size\": null}", "{\"rank\": [0]}", "{", "nonsense"}) {
+  for (const char* value : {"", "null", "17", "\"text\"", "[]", "{}", "[1, null]",
+                            "{\"rank\": \"zero\", \"world_size\": null}", "{\"rank\": [0]}", "{", "nonsense"}) {
     const TraceMetadata m = parse_metadata({{"distributedInfo", value}, {"deviceProperties", value}});
     EXPECT_EQ(m.rank, std::nullopt) << value;
     EXPECT_EQ(m.world_size, std::nullopt) << value;
@@ -35,13 +38,15 @@ TEST(Metadata, WhatIsMissingOrOfAnotherTypeStaysEmpty) {
 }
 
 TEST(Metadata, IntegersMayBeQuoted) {
-  const TraceMetadata m = parse_metadata({{"baseTimeNanoseconds", "\"1767225600000000000\""}, {"distributedInfo", R"({"rank": "3"})"}});
+  const TraceMetadata m =
+      parse_metadata({{"baseTimeNanoseconds", "\"1767225600000000000\""}, {"distributedInfo", R"({"rank": "3"})"}});
   EXPECT_EQ(m.base_ns, 1767225600000000000);
   EXPECT_EQ(m.rank, 3);
 }
 
 TEST(Metadata, DamagedTextIsRepaired) {
-  const TraceMetadata m = parse_metadata({{"distributedInfo", "{\"rank\": 3, \"pg_config\": [NaN, ], }"}, {"deviceProperties", "[{\"id\": 0, \"name\": \"a\tb\"}]"}});
+  const TraceMetadata m = parse_metadata({{"distributedInfo", "{\"rank\": 3, \"pg_config\": [NaN, ], }"},
+                                          {"deviceProperties", "[{\"id\": 0, \"name\": \"a\tb\"}]"}});
   EXPECT_EQ(m.rank, 3);
   ASSERT_EQ(m.devices.size(), 1u);
   EXPECT_EQ(m.devices[0].name, "a\tb");

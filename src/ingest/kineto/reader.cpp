@@ -139,7 +139,8 @@ void add_source_notes(const ByteSource& source, std::string_view shown, TraceTab
   const ByteSourceNotes notes = source.notes();
   const std::string where = std::string(shown) + " @ compressed byte " + std::to_string(notes.compressed_offset);
   // The text ends where the stream does: one loss, not two.
-  if (notes.truncated && tables.health.count(HealthKind::truncated) == 0) tables.health.add(HealthKind::truncated, where, "the compressed stream ends early");
+  if (notes.truncated && tables.health.count(HealthKind::truncated) == 0)
+    tables.health.add(HealthKind::truncated, where, "the compressed stream ends early");
   if (notes.corrupt)
     tables.health.add(HealthKind::corrupt_compression, where, "the compressed stream cannot be decoded any further");
   if (notes.checksum_mismatch) tables.health.add(HealthKind::checksum_mismatch, where, "wrong checksum");

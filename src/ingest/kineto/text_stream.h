@@ -29,7 +29,9 @@ class TextWindow {
   void drop(std::size_t size) { begin_ += size; }
   void assign(std::string_view text);
   /// Free space behind the text.
-  std::span<char> free_space() { return memory_ == nullptr ? std::span<char>() : std::span<char>(memory_.get() + end_, capacity_ - end_); }
+  std::span<char> free_space() {
+    return memory_ == nullptr ? std::span<char>() : std::span<char>(memory_.get() + end_, capacity_ - end_);
+  }
   void extend(std::size_t size) { end_ += size; }
 
  private:

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/timeline.h"
+
+#include <gtest/gtest.h>
+
+namespace chopper {
+namespace {
+
+// A trace of kernels given by hand; all on device 0 and one stream each.
+class Timeline : public testing::Test {
+ protected:
+  void kernel(std::int64_t start, std::int64_t end, GpuClass gpu_class, std::int64_t launched = kNoNumber) {
+    GpuWorkTable& t = trace_.gpu_work;
+    const auto row = static_cast<std::int64_t>(num_rows(t));
+    t.name.push_back(trace_.strings.intern("k"));
+    t.category.push_back(is_copy(gpu_class) ? GpuCategory::memcpy : GpuCategory::kernel);
+    t.start_ns.push_back(start);
+    t.duration_ns.push_back(end - start);
+    t.device.push_back(0);
+    t.stream.push_back(row);
+    t.correlation.push_back(row + 1);
+    t.external_id.push_back(kNoId);
+    t.bytes.push_back(kNoNumber);
+    t.grid.push_back({});
+    t.block.push_back({});
+    t.collective.push_back(kNoRow);
+    t.offset.push_back(static_cast<std::uint64_t>(row) * 100);
+    RowId launch = kNoRow;
+    if (launched != kNoNumber) {
+      LaunchTable& c = trace_.launches;
+      launch = RowId{static_cast<std::uint32_t>(num_rows(c))};
+      c.name.push_back(trace_.strings.intern("cudaLaunchKernel"));
+      c.kind.push_back(CallKind::runtime);
+      c.start_ns.push_back(launched);
+      c.duration_ns.push_back(1);
+      c.thread.push_back(ThreadId{0});
+      c.correlation.push_back(row + 1);
+      c.offset.push_back(static_cast<std::uint64_t>(row) * 100 + 50);
+    }
+    labels_.launch.push_back(launch);
+    labels_.range.push_back(kNoRow);
+    labels_.operation_range.push_back(kNoRow);
+    labels_.gpu_class.push_back(gpu_class);
+    labels_.comm_copy.push_back(0);
+  }
+  TimelineRow line() {
+    trace_.threads = {{"10", "10"}};
+    const std::vector<GpuSummary> gpus = summarise_gpus(trace_, labels_, "input", health_, &times_, 1);
+    EXPECT_EQ(gpus.size(), 1u);
+    return gpus.front().timeline;
+  }
+
+  TraceTables trace_;
+  GpuWorkLabels labels_;
+  HealthLog health_;
+  std::vector<KernelTimes> times_;
+};
+
+TEST_F(Timeline, LaunchOverheadTable) {
+  // Previous end 1000: launch call, start, prep, call (formats 8).
+  const struct {
+    std::int64_t launched, start, prep, call;
+  } rows[] = {{1300, 1500, 300, 200}, {400, 1500, 0, 500}, {400, 900, 0, 0}, {1600, 1500, 500, 0}};
+  for (const auto& row : rows) {
+    trace_ = {};
+    labels_ = {};
+    kernel(0, 1000, GpuClass::gemm, 0);
+    kernel(row.start, row.start + 700, GpuClass::vector, row.launched);
+    const TimelineRow t = line();
+    EXPECT_EQ(t.prep_ns, row.prep);
+    EXPECT_EQ(t.call_ns, row.call);
+    EXPECT_TRUE(times_[0].first_of_chain);
+    EXPECT_EQ(times_[0].prep_ns, kNoNumber);
+    EXPECT_EQ(times_[1].prep_ns, row.prep);
+    EXPECT_EQ(times_[1].call_ns, row.call);
+  }
+}
+
+TEST_F(Timeline, OverlapExample) {
+  kernel(100, 200, GpuClass::gemm);
+  kernel(50, 130, GpuClass::comm);
+  kernel(120, 150, GpuClass::comm);
+  kernel(190, 300, GpuClass::comm);
+  const TimelineRow t = line();
+  EXPECT_EQ(times_[0].overlap_ns, 60);
+  EXPECT_EQ(t.overlap_ns, 60);
+  EXPECT_EQ(t.comm_ns, 210);
+  EXPECT_EQ(t.exposed_comm_ns, 150);
+  EXPECT_EQ(t.span_ns, 250);
+  EXPECT_EQ(t.num_no_launch, 1);
+}
+
+TEST_F(Timeline, LaunchPartsCountOnlyWhileTheDeviceIdles) {
+  kernel(0, 100, GpuClass::gemm, 0);
+  kernel(100, 160, GpuClass::comm);
+  kernel(170, 180, GpuClass::memcpy);
+  kernel(300, 400, GpuClass::gemm, 200);
+  // prep [100, 200): idle in [160, 170) and [180, 200); call [200, 300): idle throughout.
+  const TimelineRow t = line();
+  EXPECT_EQ(t.prep_ns, 100);
+  EXPECT_EQ(t.call_ns, 100);
+  EXPECT_EQ(t.prep_idle_ns, 30);
+  EXPECT_EQ(t.call_idle_ns, 100);
+  EXPECT_EQ(t.idle_ns, 130);
+}
+
+TEST_F(Timeline, OneEmptyKernelHasNoSpan) {
+  kernel(100, 100, GpuClass::other, 50);
+  const TimelineRow t = line();
+  EXPECT_EQ(t.start_ns, 100);
+  EXPECT_EQ(t.span_ns, 0);
+  EXPECT_EQ(t.busy_ns, 0);
+  EXPECT_EQ(t.prep_ns, 0);
+}
+
+TEST_F(Timeline, NothingGivesNoRow) {
+  EXPECT_TRUE(summarise_gpus(trace_, labels_, "input", health_, nullptr, 1).empty());
+}
+
+}  // namespace
+}  // namespace chopper
