@@ -102,18 +102,23 @@ class PlainSource final : public ByteSource {
 // Common part of the decoders: a refillable input buffer.
 class Compressed : public ByteSource {
  public:
-  explicit Compressed(std::unique_ptr<RawInput> raw) : raw_(std::move(raw)), input_(kInputBytes) {}
+  explicit Compressed(std::unique_ptr<RawInput> raw) : raw_(std::move(raw)), input_(kHistoryBytes + kInputBytes) {}
   std::uint64_t file_bytes_read() const override { return raw_->delivered() - available_; }
   ByteSourceNotes notes() const override { return notes_; }
 
  protected:
-  // Makes at least one byte available unless the file has ended.
+  static constexpr std::size_t kHistoryBytes = 16;  // ISA-L keeps at most 8 bytes in its bit buffer
+
+  // Makes at least one byte available unless the file has ended. A decoder that has looked ahead may step back into
+  // what it was given before: the last bytes stay in front of the new ones.
   Result<Done> refill() {
     if (available_ > 0 || ended_) return Done{};
-    CHOPPER_TRY(const std::size_t n, raw_->read(input_));
-    next_ = input_.data();
+    char* const start = input_.data() + kHistoryBytes;
+    if (next_ != nullptr) std::memmove(input_.data(), next_ - kHistoryBytes, kHistoryBytes);
+    CHOPPER_TRY(const std::size_t n, raw_->read(std::span<char>(start, kInputBytes)));
+    next_ = start;
     available_ = n;
-    ended_ = n < input_.size();
+    ended_ = n < kInputBytes;
     return Done{};
   }
   bool exhausted() const { return available_ == 0 && ended_; }
@@ -155,14 +160,24 @@ class GzipSource final : public Compressed {
       const int code = isal_inflate(state_.get());
       got += room - state_->avail_out;
       const bool progress = room != state_->avail_out || state_->avail_in != before;
-      next_ += before - state_->avail_in;
+      next_ = reinterpret_cast<char*>(state_->next_in);
       available_ = state_->avail_in;
+      if (next_ < input_.data() || next_ > input_.data() + input_.size() ||
+          available_ > static_cast<std::size_t>(input_.data() + input_.size() - next_)) {
+        problem(&ByteSourceNotes::corrupt);  // damage that leaves the decoder outside of its input
+        available_ = 0;
+        finished_ = true;
+        break;
+      }
       if (code == ISAL_INCORRECT_CHECKSUM) {
         problem(&ByteSourceNotes::checksum_mismatch);
         in_member_ = false;
       } else if (code < 0) {
         problem(&ByteSourceNotes::corrupt);
         finished_ = true;
+        // Decoded before the damage, but not handed over: small reads go through a buffer of the decoder.
+        for (std::int32_t i = state_->tmp_out_processed; i < state_->tmp_out_valid; i++)
+          left_over_.push_back(static_cast<char>(state_->tmp_out_buffer[i]));
       } else if (state_->block_state == ISAL_BLOCK_FINISH) {
         in_member_ = false;
       } else if (exhausted() && (!progress || state_->avail_out > 0)) {
@@ -170,7 +185,10 @@ class GzipSource final : public Compressed {
         finished_ = true;
       }
     }
-    return got;
+    const std::size_t more = std::min(out.size() - got, left_over_.size());
+    std::memcpy(out.data() + got, left_over_.data(), more);
+    left_over_.erase(0, more);
+    return got + more;
   }
 
  private:
@@ -195,6 +213,7 @@ class GzipSource final : public Compressed {
   }
 
   std::unique_ptr<inflate_state> state_;
+  std::string left_over_;
   bool in_member_ = false;
   std::uint64_t members_ = 0;
 };

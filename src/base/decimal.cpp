@@ -68,15 +68,16 @@ Nanoseconds general_micros_to_ns(std::string_view text) {
 }  // namespace
 
 Nanoseconds micros_to_ns(std::string_view text, bool unpadded) {
-  // The usual form: up to 15 digits, then nothing or a point and one to three digits.
+  // The usual form: up to 16 digits (UNIX time has 16), then nothing or a point and one to three digits.
   std::uint64_t value = 0;
   std::size_t i = 0;
   const std::size_t size = text.size();
   while (i < size && is_digit(text[i])) {
     value = value * 10 + static_cast<std::uint64_t>(text[i] - '0');
-    if (++i > 15) return general_micros_to_ns(text);
+    if (++i > 16) return general_micros_to_ns(text);
   }
-  if (i == 0) return general_micros_to_ns(text);
+  constexpr std::uint64_t kLargest = (std::numeric_limits<std::int64_t>::max() - 999) / 1000;
+  if (i == 0 || value > kLargest) return general_micros_to_ns(text);
   Nanoseconds out;
   if (i == size) {
     out.value = static_cast<std::int64_t>(value * 1000);
