@@ -183,5 +183,26 @@ TEST(ByteSource, SaysWhatCannotBeOpened) {
   EXPECT_EQ(directory.error().code, ErrorCode::unreadable);
 }
 
+TEST(ByteSource, DamageInAMemberLosesNothingBeforeIt) {
+  const std::string_view hex =
+      "1f8b08000000000000ff4ccfbb0dc0200003d13e53300236219f81d2428394f5d3f9d25de527d732c753d63b37a59c6aa93dd55347ea4c5d"
+      "a99be54aa2084638021292a0842530a119cdbf4f6846339ad18c6634a319ed030000ffff0700000000000000000000000000000000000000"
+      "00";
+  std::string bytes, text;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16)));
+  for (int i = 0; i < 30; i++) text += std::to_string(i) + " one two\n";
+  for (const std::size_t piece : {1u, 2u, 7u, 64u, 100000u}) {
+    const auto source = open_memory_source(bytes);
+    std::string got, buffer(piece, ' ');
+    for (std::size_t n = piece; n == piece;) {
+      n = source->read(buffer).value();
+      got.append(buffer, 0, n);
+    }
+    EXPECT_EQ(got, text) << "pieces of " << piece;
+    EXPECT_TRUE(source->notes().corrupt);
+  }
+}
+
 }  // namespace
 }  // namespace chopper

@@ -15,7 +15,6 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
     {"corrupt_compression", Severity::data_loss, "the compressed stream is damaged; read up to there", kAllTimes},
     {"unreadable_event", Severity::data_loss, "an event is not JSON and could not be repaired", kAllTimes},
     {"missing_time", Severity::data_loss, "a span has no usable ts", kAllTimes},
-    {"no_trace_events", Severity::data_loss, "the document has no traceEvents", kAllTimes},
     {"input_failed", Severity::data_loss, "one of several inputs could not be read", kAllTimes},
     {"rank_missing", Severity::note, "ranks of the job have no trace", "comparisons between ranks see only those that are here"},
     {"time_overflow", Severity::skipped, "a time does not fit 64-bit nanoseconds", "quarantined: not in any sum"},

@@ -21,7 +21,6 @@ enum class HealthKind : std::uint8_t {
   corrupt_compression,
   unreadable_event,
   missing_time,
-  no_trace_events,
   input_failed,
   rank_missing,
   time_overflow,

@@ -35,7 +35,7 @@ Losses losses_of(const HealthLog& log) {
   return {sum_of(log, {time_overflow, negative_duration, zero_timestamp, outside_host_window, missing_duration_gpu,
                        unclosed_gpu_span}),
           sum_of(log, {unreadable_event, missing_time, not_an_event, unmatched_end}),
-          sum_of(log, {truncated, corrupt_compression, no_trace_events, input_failed})};
+          sum_of(log, {truncated, corrupt_compression, input_failed})};
 }
 
 std::string losses_text(const Losses& losses) {

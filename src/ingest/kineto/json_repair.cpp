@@ -33,6 +33,44 @@ std::size_t utf8_length(std::string_view s, std::size_t at) {
   return 0;
 }
 
+// Whether the text ends inside what may still become a valid sequence at `at`.
+bool utf8_is_cut(std::string_view s, std::size_t at) {
+  const auto lead = static_cast<unsigned char>(s[at]);
+  const std::size_t length = lead >= 0xf0 && lead < 0xf5   ? 4
+                             : lead >= 0xe0 && lead < 0xf0 ? 3
+                             : lead >= 0xc2 && lead < 0xe0 ? 2
+                                                           : 1;
+  if (at + length <= s.size()) return false;
+  for (std::size_t i = at + 1; i < s.size(); i++) {
+    if ((static_cast<unsigned char>(s[i]) & 0xc0u) != 0x80u) return false;
+  }
+  return true;
+}
+
+// Whether a token is a JSON number: -12, 3.5, 1e-9.
+bool is_json_number(std::string_view token) {
+  std::size_t i = 0;
+  const auto digits = [&] {
+    const std::size_t begin = i;
+    while (i < token.size() && token[i] >= '0' && token[i] <= '9') i++;
+    return i - begin;
+  };
+  if (i < token.size() && token[i] == '-') i++;
+  const bool zero = i < token.size() && token[i] == '0';
+  const std::size_t whole = digits();
+  if (whole == 0 || (zero && whole > 1)) return false;
+  if (i < token.size() && token[i] == '.') {
+    i++;
+    if (digits() == 0) return false;
+  }
+  if (i < token.size() && (token[i] == 'e' || token[i] == 'E')) {
+    i++;
+    if (i < token.size() && (token[i] == '-' || token[i] == '+')) i++;
+    if (digits() == 0) return false;
+  }
+  return i == token.size();
+}
+
 // A reader that copies what it reads to valid JSON. Nesting is kept in a vector, so depth is bounded by the text alone.
 class Repairer {
  public:
@@ -97,13 +135,12 @@ class Repairer {
         out_.push_back(':');
         state = State::value;
       } else {
+        if (nesting_.empty() && c != '{') return RepairStatus::unreadable;
         if (c == '{' || c == '[') {
           at_++;
           out_.push_back(c);
           nesting_.push_back(c);
           state = c == '{' ? State::key : State::value;
-        } else if (nesting_.empty()) {
-          return RepairStatus::unreadable;  // not an object
         } else if (c == ']' && nesting_.back() == '[' && out_.back() == '[') {
           state = State::after_value;
         } else if (c == '"') {
@@ -129,10 +166,13 @@ class Repairer {
     const std::string_view token = text_.substr(begin, at_ - begin);
     if (token.empty()) return RepairStatus::unreadable;
     const bool word = token == "true" || token == "false" || token == "null";
-    const bool number = token.find_first_not_of("0123456789+-.eE") == std::string_view::npos &&
-                        token.find_first_of("0123456789") != std::string_view::npos;
-    if (word || number) {
+    if (word || is_json_number(token)) {
       out_.append(token);
+    } else if (token.find_first_not_of("0123456789+-.eE") ==
+               std::string_view::npos) {  // 007, 1.2.3: left to whoever reads it
+      out_.push_back('"');
+      out_.append(token);
+      out_.push_back('"');
     } else if (token == "NaN" || token == "-NaN" || token == "nan" || token == "-nan" || token == "inf" ||
                token == "-inf" || token == "Infinity" || token == "-Infinity" || token == "N/A") {
       out_.append("null");
@@ -203,7 +243,10 @@ class Repairer {
         if (at_ + 1 >= text_.size()) return RepairStatus::cut;
         escape();
       } else if (is_control(c)) {
-        if (c == '\n' && looks_like_next_line()) return RepairStatus::unreadable;  // the closing quote is missing
+        if (c == '\n') {
+          const RepairStatus next = next_line();
+          if (next != RepairStatus::repaired) return next;
+        }
         const auto byte = static_cast<unsigned char>(c);
         out_.append("\\u00");
         out_.push_back(kHex[byte >> 4]);
@@ -213,7 +256,7 @@ class Repairer {
         out_.append(text_.substr(at_, length));
         at_ += length;
       } else {
-        if (text_.size() - at_ < 4) return RepairStatus::cut;
+        if (utf8_is_cut(text_, at_)) return RepairStatus::cut;
         out_.append("\xef\xbf\xbd");
         at_++;
       }
@@ -241,14 +284,17 @@ class Repairer {
     at_++;
   }
 
-  // Whether a new line of the form `"key":` begins behind the line break at `at_`.
-  bool looks_like_next_line() const {
+  // `unreadable` when a new line of the form `"key":` begins behind the line break at `at_`: the closing quote is
+  // missing. `cut` when only more text can tell.
+  RepairStatus next_line() const {
     std::size_t i = at_ + 1;
     while (i < text_.size() && is_space(text_[i])) i++;
-    if (i >= text_.size() || text_[i] != '"') return false;
+    if (i >= text_.size()) return RepairStatus::cut;
+    if (text_[i] != '"') return RepairStatus::repaired;
     const std::size_t begin = ++i;
     while (i < text_.size() && text_[i] != '"' && i - begin < 64 && !is_control(text_[i])) i++;
-    return i + 1 < text_.size() && text_[i] == '"' && text_[i + 1] == ':';
+    if (i + 1 >= text_.size()) return RepairStatus::cut;
+    return text_[i] == '"' && text_[i + 1] == ':' ? RepairStatus::unreadable : RepairStatus::repaired;
   }
 
   std::string_view text_;

@@ -22,8 +22,8 @@ struct Repair {
 };
 
 /// Reads the object at the start of `text` leniently: raw control characters, broken UTF-8, invalid escapes, unescaped
-/// quotes, bare NaN / Infinity / N/A, and trailing commas are mended. Looks at no byte behind the object but white
-/// space and one more.
+/// quotes, bare NaN / Infinity / N/A, and trailing commas are mended. The judgements `repaired` and `unreadable` stay
+/// when more text follows: where that could change them, the answer is `cut`.
 Repair repair_object(std::string_view text);
 
 /// Returns the position of the next text that looks like the start of an event (`{`, then one of the usual keys), or
