@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/utf8.h"
+
 #if CHOPPER_HAVE_ISAL
 #include <isa-l/igzip_lib.h>
 #else
@@ -366,37 +368,19 @@ class Utf16Source final : public ByteSource {
       const auto b = static_cast<unsigned char>(raw_[i + 1]);
       const std::uint32_t unit = big_endian_ ? (std::uint32_t{a} << 8 | b) : (std::uint32_t{b} << 8 | a);
       if (unit >= 0xdc00 && unit < 0xe000 && high_ != 0) {
-        append(0x10000 + ((high_ - 0xd800) << 10) + (unit - 0xdc00));
+        append_utf8(pending_, 0x10000 + ((high_ - 0xd800) << 10) + (unit - 0xdc00));
         high_ = 0;
         continue;
       }
-      if (high_ != 0) append(0xfffd);
+      if (high_ != 0) append_utf8(pending_, 0xfffd);
       high_ = 0;
       if (unit >= 0xd800 && unit < 0xdc00) {
         high_ = unit;
       } else if (unit >= 0xdc00 && unit < 0xe000) {
-        append(0xfffd);
+        append_utf8(pending_, 0xfffd);
       } else if (unit != 0xfeff) {
-        append(unit);
+        append_utf8(pending_, unit);
       }
-    }
-  }
-  void append(std::uint32_t c) {
-    const auto put = [this](std::uint32_t byte) { pending_.push_back(static_cast<char>(byte)); };
-    if (c < 0x80) {
-      put(c);
-    } else if (c < 0x800) {
-      put(0xc0 | c >> 6);
-      put(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-      put(0xe0 | c >> 12);
-      put(0x80 | (c >> 6 & 0x3f));
-      put(0x80 | (c & 0x3f));
-    } else {
-      put(0xf0 | c >> 18);
-      put(0x80 | (c >> 12 & 0x3f));
-      put(0x80 | (c >> 6 & 0x3f));
-      put(0x80 | (c & 0x3f));
     }
   }
 

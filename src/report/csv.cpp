@@ -30,7 +30,7 @@ void append_value(std::string& out, const std::vector<HealthExample>& examples) 
   std::string cell;
   for (const HealthExample& example : examples) {
     if (!cell.empty()) cell += "; ";
-    cell += example.where + ": " + example.what;
+    cell += example.where + (example.where.empty() || example.what.empty() ? "" : ": ") + example.what;
   }
   append_csv_cell(out, cell);
 }

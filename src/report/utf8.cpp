@@ -24,25 +24,6 @@ std::size_t offset_of(std::string_view text, std::size_t count) {
 
 }  // namespace
 
-std::size_t utf8_sequence(std::string_view text) {
-  if (text.empty()) return 0;
-  const unsigned first = byte_at(text, 0);
-  if (first < 0x80) return 1;
-  if (first < 0xC2 || first > 0xF4) return 0;  // continuation, overlong, beyond U+10FFFF
-  if (!is_continuation(text, 1)) return 0;
-  if (first < 0xE0) return 2;
-  const unsigned second = byte_at(text, 1);
-  if (!is_continuation(text, 2)) return 0;
-  if (first < 0xF0) {
-    const bool overlong = first == 0xE0 && second < 0xA0;
-    const bool surrogate = first == 0xED && second >= 0xA0;
-    return overlong || surrogate ? 0 : 3;
-  }
-  const bool overlong = first == 0xF0 && second < 0x90;
-  const bool too_large = first == 0xF4 && second >= 0x90;
-  return overlong || too_large || !is_continuation(text, 3) ? 0 : 4;
-}
-
 std::string valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -7,13 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace chopper {
-
-/// U+FFFD, written for bytes that are not UTF-8.
-inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-/// Returns the length of the well-formed UTF-8 sequence `text` starts with, 0 when there is none.
-std::size_t utf8_sequence(std::string_view text);
 
 /// Returns `text` with every byte outside a well-formed sequence replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);

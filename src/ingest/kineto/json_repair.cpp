@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace chopper {
 namespace {
 
@@ -12,40 +14,6 @@ constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 
 constexpr char kHex[] = "0123456789abcdef";
-
-// Returns the length of the valid UTF-8 sequence at `at`, 0 when there is none.
-std::size_t utf8_length(std::string_view s, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
-  const auto tail = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
-  const unsigned c = byte(at);
-  if (c < 0x80) return 1;
-  if (c >= 0xc2 && c < 0xe0) return tail(at + 1) ? 2 : 0;
-  if (c >= 0xe0 && c < 0xf0) {
-    const unsigned second = byte(at + 1);
-    const bool fits = (c != 0xe0 || second >= 0xa0) && (c != 0xed || second < 0xa0);
-    return fits && tail(at + 1) && tail(at + 2) ? 3 : 0;
-  }
-  if (c >= 0xf0 && c < 0xf5) {
-    const unsigned second = byte(at + 1);
-    const bool fits = (c != 0xf0 || second >= 0x90) && (c != 0xf4 || second < 0x90);
-    return fits && tail(at + 1) && tail(at + 2) && tail(at + 3) ? 4 : 0;
-  }
-  return 0;
-}
-
-// Whether the text ends inside what may still become a valid sequence at `at`.
-bool utf8_is_cut(std::string_view s, std::size_t at) {
-  const auto lead = static_cast<unsigned char>(s[at]);
-  const std::size_t length = lead >= 0xf0 && lead < 0xf5   ? 4
-                             : lead >= 0xe0 && lead < 0xf0 ? 3
-                             : lead >= 0xc2 && lead < 0xe0 ? 2
-                                                           : 1;
-  if (at + length <= s.size()) return false;
-  for (std::size_t i = at + 1; i < s.size(); i++) {
-    if ((static_cast<unsigned char>(s[i]) & 0xc0u) != 0x80u) return false;
-  }
-  return true;
-}
 
 // Whether a token is a JSON number: -12, 3.5, 1e-9.
 bool is_json_number(std::string_view token) {
@@ -252,12 +220,12 @@ class Repairer {
         out_.push_back(kHex[byte >> 4]);
         out_.push_back(kHex[byte & 15]);
         at_++;
-      } else if (const std::size_t length = utf8_length(text_, at_); length > 0) {
+      } else if (const std::size_t length = utf8_sequence(text_.substr(at_)); length > 0) {
         out_.append(text_.substr(at_, length));
         at_ += length;
       } else {
-        if (utf8_is_cut(text_, at_)) return RepairStatus::cut;
-        out_.append("\xef\xbf\xbd");
+        if (utf8_is_cut(text_.substr(at_))) return RepairStatus::cut;
+        out_.append(kReplacement);
         at_++;
       }
     }
@@ -305,25 +273,6 @@ class Repairer {
 
 constexpr std::array<std::string_view, 10> kEventKeys = {"ph", "name", "cat",  "pid", "tid",
                                                          "ts", "dur",  "args", "id",  "bp"};
-
-void append_utf8(std::string& out, std::uint32_t c) {
-  const auto put = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xc0 | c >> 6);
-    put(0x80 | (c & 0x3f));
-  } else if (c < 0x10000) {
-    put(0xe0 | c >> 12);
-    put(0x80 | (c >> 6 & 0x3f));
-    put(0x80 | (c & 0x3f));
-  } else {
-    put(0xf0 | c >> 18);
-    put(0x80 | (c >> 12 & 0x3f));
-    put(0x80 | (c >> 6 & 0x3f));
-    put(0x80 | (c & 0x3f));
-  }
-}
 
 // Parses four hexadecimal digits at `at`; 0x110000 when they are not.
 std::uint32_t hex4(std::string_view raw, std::size_t at) {
@@ -406,7 +355,7 @@ std::string unescape(std::string_view raw, bool& invalid) {
             i += 6;
           }
         }
-        append_utf8(out, unit >= 0xd800 && unit < 0xe000 ? 0xfffd : unit);
+        append_utf8(out, unit);
         break;
       }
       default:
