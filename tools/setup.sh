@@ -50,6 +50,7 @@ for part in "$@"; do
     test)
       need_program python3 python3
       need_program git git
+      need_program jq jq  # for the commands of the docs
       command -v dpkg-query >/dev/null && need_library libgtest-dev ;;
     python) need_program python3 python3 ;;
     clang) clang_ready || want_clang=1 ;;

@@ -203,7 +203,7 @@ void check_streams(const TraceTables& trace, const Rows& rows, std::string_view 
   const auto add = [&](HealthKind kind, std::uint64_t count, std::uint32_t row) {
     if (count == 0) return;
     health.add(kind, std::string(shown) + " @ byte " + std::to_string(gpu.offset[row]),
-               "stream " + std::to_string(gpu.stream[row]) + ", " +
+               (gpu.stream[row] == kNoNumber ? "unknown stream" : "stream " + std::to_string(gpu.stream[row])) + ", " +
                    std::string(trace.strings.view(gpu.name[row]).substr(0, 60)),
                count);
   };

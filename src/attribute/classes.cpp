@@ -24,6 +24,18 @@ bool any_contains(const Patterns& patterns, std::string_view name) {
                      [&](const std::string& p) { return name.find(p) != std::string_view::npos; });
 }
 
+// `name` without the words that say nothing about its class.
+std::string without(const Patterns& words, std::string_view name) {
+  std::string rest(name);
+  for (const std::string& word : words) {
+    for (std::size_t at = rest.find(word); at != std::string::npos; at = rest.find(word, at))
+      rest.erase(at, word.size());
+  }
+  return rest;
+}
+
+std::string_view without_void(std::string_view name) { return name.starts_with("void ") ? name.substr(5) : name; }
+
 // What a name alone says; computed once per distinct name.
 struct KernelNameFacts {
   enum class Memory : std::uint8_t { no, copy, fill } memory = Memory::no;
@@ -38,12 +50,11 @@ KernelNameFacts kernel_name_facts(const ClassRules& rules, std::string_view name
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  std::string_view bare = lower;
-  if (bare.starts_with("void ")) bare.remove_prefix(5);
-  facts.comm =
-      any_prefix(rules.comm_kernel_prefix_nocase, bare) || any_contains(rules.comm_kernel_contains_nocase, lower);
+  facts.comm = any_prefix(rules.comm_kernel_prefix_nocase, without_void(lower)) ||
+               any_contains(rules.comm_kernel_contains_nocase, lower);
+  lower = without(rules.kernel_ignore_nocase, lower);
   if (any_contains(rules.kernel_attention_contains_nocase, lower) ||
-      any_prefix(rules.kernel_attention_prefix_nocase, bare)) {
+      any_prefix(rules.kernel_attention_prefix_nocase, without_void(lower))) {
     facts.split = GpuClass::attention;
   } else if (any_contains(rules.kernel_gemm_contains_nocase, lower)) {
     facts.split = GpuClass::gemm;
@@ -54,8 +65,9 @@ KernelNameFacts kernel_name_facts(const ClassRules& rules, std::string_view name
 }
 
 std::optional<GpuClass> operator_class(const ClassRules& rules, std::string_view name) {
-  if (any_contains(rules.operator_attention_contains, name)) return GpuClass::attention;
-  if (any_exact(rules.operator_gemm_exact, name) || any_contains(rules.operator_gemm_contains, name))
+  const std::string telling = without(rules.operator_ignore, name);
+  if (any_contains(rules.operator_attention_contains, telling)) return GpuClass::attention;
+  if (any_exact(rules.operator_gemm_exact, name) || any_contains(rules.operator_gemm_contains, telling))
     return GpuClass::gemm;
   if (any_prefix(rules.operator_vector_prefix, name)) return GpuClass::vector;
   return std::nullopt;
@@ -168,7 +180,9 @@ GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const ClassRules& rul
       if (facts.memory == KernelNameFacts::Memory::copy) return GpuClass::memcpy;
       if (facts.memory == KernelNameFacts::Memory::fill) return GpuClass::memset;
       if (facts.comm) return GpuClass::comm;
-      if (labels.range[i] != kNoRow && comm_range(trace.ranges.name[index_of(labels.range[i])])) return GpuClass::comm;
+      for (const RowId range : {labels.range[i], labels.operation_range[i]}) {
+        if (range != kNoRow && comm_range(trace.ranges.name[index_of(range)])) return GpuClass::comm;
+      }
       if (labels.operation_range[i] != kNoRow) {
         const std::optional<GpuClass> by_operator = op_class(trace.ranges.name[index_of(labels.operation_range[i])]);
         if (by_operator) return *by_operator;

@@ -2,7 +2,11 @@
 #include "attribute/links.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <numeric>
+#include <tuple>
+#include <unordered_map>
 
 #include "attribute/classes.h"
 
@@ -22,13 +26,13 @@ class CorrelationIndex {
     for (std::size_t i = next_.size(); i-- > 0;) {  // backwards, so that chains run forwards
       const std::int64_t id = launches.correlation[i];
       if (id == kNoId) continue;
-      Slot& slot = find(id);
+      Slot& slot = slots_[slot_of(id)];
       slot.id = id;
       next_[i] = slot.first;
       slot.first = static_cast<std::uint32_t>(i);
     }
   }
-  std::uint32_t first(std::int64_t id) const { return const_cast<CorrelationIndex*>(this)->find(id).first; }
+  std::uint32_t first(std::int64_t id) const { return slots_[slot_of(id)].first; }
   std::uint32_t next(std::uint32_t row) const { return next_[row]; }
 
  private:
@@ -36,15 +40,100 @@ class CorrelationIndex {
     std::int64_t id;
     std::uint32_t first;
   };
-  Slot& find(std::int64_t id) {
+  std::size_t slot_of(std::int64_t id) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t at = (static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ull >> 20) & mask;
+    // Ids are mostly consecutive, but any pattern must spread: both halves are mixed in before the multiplication's
+    // upper bits are used.
+    std::uint64_t h = static_cast<std::uint64_t>(id);
+    h = (h ^ h >> 32) * 0x9e3779b97f4a7c15ull;
+    h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull;
+    std::size_t at = (h ^ h >> 32) & mask;
     while (slots_[at].first != kNone && slots_[at].id != id) at = (at + 1) & mask;
-    return slots_[at];
+    return at;
   }
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> next_;
 };
+
+// The calls that share one correlation id, by kind and process, in order of (start, row). Made once for each id that
+// has several calls.
+class SharedCorrelations {
+ public:
+  struct Call {
+    CallKind kind;
+    std::uint32_t process;
+    std::int64_t start_ns;
+    std::uint32_t row;
+    friend bool operator<(const Call& a, const Call& b) {
+      return std::tie(a.kind, a.process, a.start_ns, a.row) < std::tie(b.kind, b.process, b.start_ns, b.row);
+    }
+  };
+
+  const std::vector<Call>& calls(const LaunchTable& launches, const CorrelationIndex& index,
+                                 const std::vector<std::uint32_t>& process_of, std::int64_t id) {
+    const auto [at, inserted] = calls_.try_emplace(id);
+    if (inserted) {
+      for (std::uint32_t row = index.first(id); row != kNone; row = index.next(row)) {
+        at->second.push_back(
+            {launches.kind[row], process_of[index_of(launches.thread[row])], launches.start_ns[row], row});
+      }
+      std::sort(at->second.begin(), at->second.end());
+    }
+    return at->second;
+  }
+
+ private:
+  std::unordered_map<std::int64_t, std::vector<Call>> calls_;
+};
+
+// Numbers the processes by their pid.
+std::vector<std::uint32_t> processes_of_threads(const TraceTables& trace) {
+  std::vector<std::uint32_t> process;
+  std::unordered_map<std::string_view, std::uint32_t> ids;
+  for (const Thread& thread : trace.threads)
+    process.push_back(ids.try_emplace(thread.pid, static_cast<std::uint32_t>(ids.size())).first->second);
+  return process;
+}
+
+bool several_processes(const LaunchTable& calls, const std::vector<std::uint32_t>& process_of) {
+  for (std::size_t i = 1; i < num_rows(calls); i++) {
+    if (calls.thread[i] != calls.thread[0] &&
+        process_of[index_of(calls.thread[i])] != process_of[index_of(calls.thread[0])])
+      return true;
+  }
+  return false;
+}
+
+// A gpu record does not say which process launched it. In a file of several processes each device belongs to the one
+// that most of its unambiguous records point to; kNone where there is no majority.
+std::unordered_map<std::int32_t, std::uint32_t> processes_of_devices(const TraceTables& trace,
+                                                                     const CorrelationIndex& index,
+                                                                     const std::vector<std::uint32_t>& process_of) {
+  std::unordered_map<std::int32_t, std::map<std::uint32_t, std::uint64_t>> votes;
+  for (std::size_t i = 0; i < num_rows(trace.gpu_work); i++) {
+    const std::uint32_t first =
+        trace.gpu_work.correlation[i] == kNoId ? kNone : index.first(trace.gpu_work.correlation[i]);
+    if (first == kNone) continue;
+    const std::uint32_t process = process_of[index_of(trace.launches.thread[first])];
+    bool unanimous = true;
+    for (std::uint32_t row = index.next(first), seen = 0; row != kNone && unanimous && seen < 64;
+         row = index.next(row), seen++) {
+      unanimous = process_of[index_of(trace.launches.thread[row])] == process;
+    }
+    if (unanimous) votes[trace.gpu_work.device[i]][process]++;
+  }
+  std::unordered_map<std::int32_t, std::uint32_t> result;
+  for (const auto& [device, counts] : votes) {
+    std::uint64_t all = 0;
+    for (const auto& [process, count] : counts) all += count;
+    std::uint32_t owner = kNone;
+    for (const auto& [process, count] : counts) {
+      if (count * 2 > all) owner = process;
+    }
+    result[device] = owner;
+  }
+  return result;
+}
 
 bool is_kernel_launch(std::string_view name) {
   const auto has = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
@@ -57,33 +146,61 @@ LaunchLinks link_launches(const TraceTables& trace) {
   const GpuWorkTable& gpu = trace.gpu_work;
   const LaunchTable& calls = trace.launches;
   const CorrelationIndex index(calls);
+  const std::vector<std::uint32_t> process_of = processes_of_threads(trace);
+  const bool merged = several_processes(calls, process_of);
+  const auto owner_of =
+      merged ? processes_of_devices(trace, index, process_of) : std::unordered_map<std::int32_t, std::uint32_t>();
+  SharedCorrelations shared;
   LaunchLinks links;
   links.launch.assign(num_rows(gpu), kNoRow);
   std::vector<std::uint8_t> answered(num_rows(calls), 0);
   for (std::size_t i = 0; i < links.launch.size(); i++) {
-    if (gpu.correlation[i] == kNoId) continue;
-    std::uint32_t best = kNone;
-    std::uint64_t same_kind = 0;
-    for (std::uint32_t row = index.first(gpu.correlation[i]); row != kNone; row = index.next(row)) {
-      answered[row] = 1;
-      if (best == kNone || calls.kind[row] < calls.kind[best]) {
-        best = row;
-        same_kind = 1;
-        continue;
-      }
-      if (calls.kind[row] != calls.kind[best]) continue;
-      same_kind++;
-      // The nearest call that is not after the record; without one, the earliest.
-      const bool row_before = calls.start_ns[row] <= gpu.start_ns[i];
-      const bool best_before = calls.start_ns[best] <= gpu.start_ns[i];
-      if (row_before != best_before
-              ? row_before
-              : (row_before ? calls.start_ns[row] > calls.start_ns[best] : calls.start_ns[row] < calls.start_ns[best]))
-        best = row;
+    const std::int64_t id = gpu.correlation[i];
+    const std::uint32_t first = id == kNoId ? kNone : index.first(id);
+    if (first == kNone) continue;
+    std::uint32_t owner = kNone;
+    if (merged) {
+      const auto at = owner_of.find(gpu.device[i]);
+      if (at != owner_of.end()) owner = at->second;
     }
-    if (best == kNone) continue;
-    links.launch[i] = RowId{best};
-    if (same_kind > 1 && links.num_ambiguous++ == 0) links.first_ambiguous = i;
+    if (index.next(first) == kNone) {  // the usual case: one call
+      if (owner != kNone && process_of[index_of(calls.thread[first])] != owner) continue;
+      answered[first] = 1;
+      links.launch[i] = RowId{first};
+      continue;
+    }
+    const std::uint32_t second = index.next(first);
+    if (!merged && index.next(second) == kNone &&
+        calls.kind[first] != calls.kind[second]) {  // a runtime call and its driver call
+      answered[first] = answered[second] = 1;
+      links.launch[i] = RowId{calls.kind[first] == CallKind::runtime ? first : second};
+      continue;
+    }
+    const std::vector<SharedCorrelations::Call>& all = shared.calls(calls, index, process_of, id);
+    if (merged && owner == kNone) {
+      if (std::any_of(all.begin(), all.end(), [&](const auto& c) { return c.process != all.front().process; }))
+        continue;
+      owner = all.front().process;
+    }
+    if (!merged) owner = all.front().process;
+    for (const CallKind kind : {CallKind::runtime, CallKind::driver}) {
+      // The nearest call that is not after the record; without one, the earliest. Of equal starts the first in the
+      // file.
+      const auto begin = std::lower_bound(
+          all.begin(), all.end(), SharedCorrelations::Call{kind, owner, std::numeric_limits<std::int64_t>::min(), 0});
+      const auto end = std::lower_bound(
+          begin, all.end(), SharedCorrelations::Call{kind, owner + 1, std::numeric_limits<std::int64_t>::min(), 0});
+      if (begin == end) continue;
+      auto after = std::upper_bound(begin, end, SharedCorrelations::Call{kind, owner, gpu.start_ns[i], kNone});
+      const auto nearest = after == begin ? begin : std::prev(after);
+      const auto best = std::lower_bound(begin, end, SharedCorrelations::Call{kind, owner, nearest->start_ns, 0});
+      links.launch[i] = RowId{best->row};
+      if (end - begin > 1 && links.num_ambiguous++ == 0) links.first_ambiguous = i;
+      break;
+    }
+    if (answered[all.front().row] == 0) {
+      for (const auto& call : all) answered[call.row] = 1;
+    }
   }
   std::vector<std::uint8_t> known(trace.strings.size(), 2);
   for (std::size_t row = 0; row < answered.size(); row++) {
@@ -150,10 +267,14 @@ CallContext find_call_context(const TraceTables& trace, const RangeOrder& by_ran
         return calls.start_ns[a] != calls.start_ns[b] ? calls.start_ns[a] < calls.start_ns[b] : a < b;
       });
   std::vector<std::uint8_t> copy_range(trace.strings.size(), 2);  // 2: not looked at yet
+  // Besides a range, an entry knows the nearest operator and copy range at or below it in the stack, so that neither is
+  // searched for.
+  constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
   struct Open {
     std::uint32_t row;
     std::int64_t end_ns;
-    bool is_operation, is_copy, copy_below;  // copy_below: this or an earlier open range is a copy range
+    std::size_t operation_at;
+    std::size_t copy_at;
   };
   std::vector<Open> stack;
   for (std::size_t t = 0; t < trace.threads.size(); t++) {
@@ -169,21 +290,27 @@ CallContext find_call_context(const TraceTables& trace, const RangeOrder& by_ran
         if (end <= time) continue;
         std::uint8_t& copy = copy_range[index_of(ranges.name[row])];
         if (copy == 2) copy = is_copy_range(rules, trace.strings.view(ranges.name[row])) ? 1 : 0;
-        stack.push_back({row, end, ranges.kind[row] == RangeKind::operation, copy == 1,
-                         copy == 1 || (!stack.empty() && stack.back().copy_below)});
+        const std::size_t here = stack.size();
+        stack.push_back({row, end,
+                         ranges.kind[row] == RangeKind::operation ? here
+                         : here == 0                              ? kNowhere
+                                                                  : stack.back().operation_at,
+                         copy == 1   ? here
+                         : here == 0 ? kNowhere
+                                     : stack.back().copy_at});
       }
       while (!stack.empty() && stack.back().end_ns <= time) stack.pop_back();
       if (stack.empty()) continue;
       // The last opened range is open; those below it may have ended when ranges overlap without nesting.
       context.range[call] = RowId{stack.back().row};
-      bool copy = false;
-      for (std::size_t i = stack.size(); i-- > 0;) {
-        if (stack[i].end_ns <= time) continue;
-        if (stack[i].is_operation && context.operation[call] == kNoRow) context.operation[call] = RowId{stack[i].row};
-        copy = copy || stack[i].is_copy;
-        if (context.operation[call] != kNoRow && (copy || !stack[i].copy_below)) break;
-      }
-      context.comm_copy[call] = copy ? 1 : 0;
+      const auto nearest_open = [&](std::size_t Open::*link) {
+        std::size_t at = stack.back().*link;
+        while (at != kNowhere && stack[at].end_ns <= time) at = at == 0 ? kNowhere : stack[at - 1].*link;
+        return at;
+      };
+      if (const std::size_t at = nearest_open(&Open::operation_at); at != kNowhere)
+        context.operation[call] = RowId{stack[at].row};
+      context.comm_copy[call] = nearest_open(&Open::copy_at) != kNowhere ? 1 : 0;
     }
   }
   return context;

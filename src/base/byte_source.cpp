@@ -201,7 +201,8 @@ class GzipSource final : public Compressed {
       return false;
     }
     if (members_ > 0) {
-      if (static_cast<unsigned char>(*next_) != 0x1f) {
+      if (static_cast<unsigned char>(*next_) != 0x1f ||
+          (available_ > 1 && static_cast<unsigned char>(next_[1]) != 0x8b)) {
         problem(&ByteSourceNotes::trailing_bytes);
         finished_ = true;
         return false;
@@ -287,7 +288,9 @@ class GzipSource final : public Compressed {
 #if CHOPPER_HAVE_ZSTD
 class ZstdSource final : public Compressed {
  public:
-  explicit ZstdSource(std::unique_ptr<RawInput> raw) : Compressed(std::move(raw)), stream_(ZSTD_createDStream()) {}
+  explicit ZstdSource(std::unique_ptr<RawInput> raw) : Compressed(std::move(raw)), stream_(ZSTD_createDStream()) {
+    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, 31);  // zstd --long=31 asks for it
+  }
   ~ZstdSource() override { ZSTD_freeDStream(stream_); }
   ZstdSource(const ZstdSource&) = delete;
   ZstdSource& operator=(const ZstdSource&) = delete;
@@ -448,17 +451,20 @@ Result<std::unique_ptr<ByteSource>> decode(std::unique_ptr<RawInput> raw, const 
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> open_byte_source(const std::filesystem::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Non-blocking, so that a pipe without a writer is refused instead of waited for.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
-    if (errno == ENOENT)
+    if (errno == ENOENT) {
       return Error{ErrorCode::not_found, "no such file or directory", path.string(), "check the path"};
+    }
     return Error{ErrorCode::unreadable, std::string("cannot open: ") + std::strerror(errno), path.string(),
                  errno == EACCES ? "check the permissions (ls -l)" : "check the path"};
   }
   struct stat status = {};
-  if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+  if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(fd);
-    return Error{ErrorCode::unreadable, "is a directory", path.string(), "name a file"};
+    return Error{ErrorCode::unreadable, S_ISDIR(status.st_mode) ? "is a directory" : "is no regular file",
+                 path.string(), "a file is read twice: save the pipe to a file first"};
   }
   return decode(std::make_unique<RawInput>(fd, path.string()), path.string());
 }

@@ -60,6 +60,7 @@ Nanoseconds general_micros_to_ns(std::string_view text) {
   for (; exponent < 0 && digits != 0; exponent++) digits /= 10;
   if (digits > static_cast<uint128>(std::numeric_limits<std::int64_t>::max())) return out;
   out.value = static_cast<std::int64_t>(digits);
+  if (out.value % 1000 != 0) out.shape |= FractionShape::any;  // an exponent can hide a fraction
   if (negative) out.value = -out.value;
   out.status = NumberStatus::ok;
   return out;

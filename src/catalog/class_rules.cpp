@@ -17,7 +17,7 @@ struct ListName {
   std::vector<std::string> ClassRules::*list;
 };
 
-constexpr std::array<ListName, 16> kLists = {{
+constexpr std::array<ListName, 18> kLists = {{
     {"memory", "copy_prefix", &ClassRules::copy_prefix},
     {"memory", "fill_prefix", &ClassRules::fill_prefix},
     {"communication", "kernel_prefix_nocase", &ClassRules::comm_kernel_prefix_nocase},
@@ -26,6 +26,8 @@ constexpr std::array<ListName, 16> kLists = {{
     {"communication", "operator_prefix", &ClassRules::comm_operator_prefix},
     {"comm_copy", "range_exact", &ClassRules::copy_range_exact},
     {"comm_copy", "range_prefix", &ClassRules::copy_range_prefix},
+    {"operator_class", "ignore", &ClassRules::operator_ignore},
+    {"kernel_class", "ignore_nocase", &ClassRules::kernel_ignore_nocase},
     {"operator_class", "attention_contains", &ClassRules::operator_attention_contains},
     {"operator_class", "gemm_exact", &ClassRules::operator_gemm_exact},
     {"operator_class", "gemm_contains", &ClassRules::operator_gemm_contains},

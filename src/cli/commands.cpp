@@ -45,21 +45,45 @@ int print(const std::string& text) {
   return done.ok() ? kExitDone : fail(done.error());
 }
 
+// A path by which files can be compared, whatever way they were named.
+fs::path comparable(const fs::path& path) {
+  std::error_code unreadable;
+  const fs::path resolved = fs::weakly_canonical(path, unreadable);
+  return unreadable ? path.lexically_normal() : resolved;
+}
+
+bool is_below(const fs::path& file, const fs::path& run) {
+  return std::mismatch(run.begin(), run.end(), file.begin(), file.end()).first == run.end();
+}
+
+// How many RUNs have an input that no RUN before them has: a file may be given twice, by itself and by its folder.
+std::size_t count_runs(const std::vector<fs::path>& runs, const Answer& answer) {
+  std::vector<fs::path> files;
+  for (const InputSummary& summary : answer.summaries) files.push_back(comparable(summary.full_path));
+  std::size_t count = 0;
+  for (const fs::path& run : runs) {
+    fs::path folder = comparable(run);
+    if (!folder.has_filename()) folder = folder.parent_path();
+    count += std::erase_if(files, [&](const fs::path& file) { return is_below(file, folder); }) > 0 ? 1u : 0u;
+  }
+  return count;
+}
+
 // The last part of the first RUN that has one: "." is the directory we are in.
-std::string run_name_of(const std::vector<fs::path>& runs) {
+std::string run_name_of(const std::vector<fs::path>& runs, const Answer& answer) {
   std::error_code unreadable;
   const fs::path absolute = fs::absolute(runs.front(), unreadable).lexically_normal();
   fs::path name = absolute.filename();
   if (name.empty()) name = absolute.parent_path().filename();
   std::string text = name.empty() ? runs.front().string() : name.string();
-  if (runs.size() > 1) text += fmt::format(" + {} more", runs.size() - 1);
+  if (const std::size_t count = count_runs(runs, answer); count > 1) text += fmt::format(" + {} more", count - 1);
   return text;
 }
 
 // Bars, colours and the width of the window belong to terminals only.
-TextOptions text_options(const Arguments& arguments) {
+TextOptions text_options(const Arguments& arguments, const Answer& answer) {
   TextOptions options;
-  options.run_name = run_name_of(arguments.runs);
+  options.run_name = run_name_of(arguments.runs, answer);
   if (::isatty(STDOUT_FILENO) == 0) return options;
   options.bars = true;
   const char* terminal = std::getenv("TERM");
@@ -100,9 +124,12 @@ Result<Done> check_targets(const Arguments& arguments) {
   if (arguments.csv_path.empty() || arguments.csv_path == "-") return Done{};
   std::error_code failed;
   fs::create_directories(arguments.csv_path, failed);
-  if (failed || !fs::is_directory(arguments.csv_path)) {
-    const std::string why = failed ? failed.message() : std::string("it is a file");
-    return Error{ErrorCode::unreadable, "cannot make this directory: " + why, arguments.csv_path, "choose another one"};
+  if (!failed && !fs::is_directory(arguments.csv_path, failed) && !failed) {
+    failed = std::make_error_code(std::errc::not_a_directory);
+  }
+  if (failed) {
+    return Error{ErrorCode::unreadable, "cannot make this directory: " + failed.message(), arguments.csv_path,
+                 "choose another one"};
   }
   return Done{};
 }
@@ -156,7 +183,7 @@ int run_report(const Arguments& arguments) {
     if (const Result<Done> done = write_csv_output(arguments, answer); !done.ok()) return fail(done.error());
   }
   if (arguments.json_path != "-" && arguments.csv_path != "-") {
-    if (const int code = print(answer_text(answer, text_options(arguments))); code != kExitDone) return code;
+    if (const int code = print(answer_text(answer, text_options(arguments, answer))); code != kExitDone) return code;
   }
   note_unused_kernels(arguments);
   note_losses(arguments, answer);
@@ -166,7 +193,8 @@ int run_report(const Arguments& arguments) {
 int run_check(const Arguments& arguments) {
   const Result<Answer> result = analyse(arguments);
   if (!result.ok()) return fail(result.error());
-  if (const int code = print(check_text(result.value(), text_options(arguments))); code != kExitDone) return code;
+  if (const int code = print(check_text(result.value(), text_options(arguments, result.value()))); code != kExitDone)
+    return code;
   return exit_code_of(result.value());
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several files at once, each with its share of the threads.
 #include <algorithm>
-#include <mutex>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <system_error>
 #include <thread>
 
+#include "base/parallel.h"
 #include "engine/engine.h"
 
 namespace chopper {
@@ -22,32 +23,34 @@ std::uint64_t size_of(const std::filesystem::path& path) {
 
 Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const RunOptions& options) {
   CHOPPER_TRY(RunFiles run, find_run_files(runs, options));
-  const unsigned threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  // More threads than this help no reader; a wrong number must not exhaust the machine.
+  constexpr unsigned kMaxThreads = 512;
+  const unsigned threads =
+      std::min(kMaxThreads, options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency()));
   const std::size_t num_files = run.files.size();
-  if (options.progress != nullptr) {
-    std::uint64_t total = 0;
-    for (const auto& file : run.files) total += size_of(file.path);
-    options.progress->bytes_total = total;
-  }
   // Largest first, so that no thread is left alone with a big file at the end. Many files are read one thread each:
   // that needs no coordination. Fewer files than threads share them.
   std::vector<std::size_t> order(num_files);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<std::uint64_t> sizes;
   for (const auto& file : run.files) sizes.push_back(size_of(file.path));
+  const std::uint64_t total = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+  if (options.progress != nullptr) options.progress->bytes_total = total;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
   const auto at_once = static_cast<unsigned>(std::min<std::size_t>(threads, num_files));
-  const unsigned per_file = std::max(1u, threads / at_once);
   std::vector<std::optional<Result<InputSummary>>> results(num_files);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t k = next++; k < num_files; k = next++)
-      results[order[k]] = summarise_file(run.files[order[k]], options, per_file);
-  };
-  std::vector<std::thread> workers;
-  for (unsigned i = 1; i < at_once; i++) workers.emplace_back(work);
-  work();
-  for (std::thread& worker : workers) worker.join();
+  std::vector<std::function<void()>> tasks;
+  for (const std::size_t file : order) {
+    tasks.emplace_back([&, file] {
+      // Threads in proportion to size, and no more than a file has work for: the text is cut into megabytes, compressed
+      // text is some ten times its size on disk, and every thread costs memory.
+      const std::uint64_t share = total == 0 ? 1 : threads * sizes[file] / total;
+      const std::uint64_t useful = 1 + sizes[file] / (std::uint64_t{1} << 20);
+      const auto file_threads = static_cast<unsigned>(std::max<std::uint64_t>(1, std::min(share, useful)));
+      results[file] = summarise_file(run.files[file], options, file_threads);
+    });
+  }
+  run_tasks(at_once, tasks);
 
   std::vector<InputSummary> summaries;
   std::optional<Error> failure;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/engine.h"
+#include "engine/recognise.h"
 
 namespace chopper {
 namespace {
@@ -94,7 +95,8 @@ void note_missing_ranks(const std::vector<InputSummary>& inputs, HealthLog& heal
   }
   if (sizes.size() != 1 || ranks.empty()) return;
   const std::int64_t size = *sizes.begin();
-  const std::int64_t missing = size - static_cast<std::int64_t>(ranks.size());
+  std::int64_t missing = size;
+  for (const std::int64_t rank : ranks) missing -= rank >= 0 && rank < size ? 1 : 0;
   if (size <= 1 || missing <= 0) return;
   std::string list;
   for (std::int64_t r = 0, shown = 0; r < size && shown < 8; r++) {
@@ -235,7 +237,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   for (const auto& [name, rank] : options.set_rank) {
     static_cast<void>(rank);
     const bool used = std::any_of(summaries.begin(), summaries.end(), [&, &file = name](const InputSummary& s) {
-      return file == s.path || file == s.full_path || file == std::filesystem::path(s.full_path).filename().string();
+      return names_file(file, s.path, s.full_path);
     });
     if (!used)
       return Error{ErrorCode::usage, "--set-rank names no input: " + name, "", "use a path as chopper check shows it"};
@@ -315,7 +317,7 @@ void Answer::for_each_kernel(bool copies, const std::function<void(const KernelR
       out.gpu_class = to_string(r.gpu_class);
       out.comm_copy = r.comm_copy;
       out.duration_ns = r.duration_ns;
-      out.stream = r.stream == kNoNumber ? 0 : r.stream;
+      out.stream = r.stream == kNoNumber ? Field<std::int64_t>(Reason::stream_unknown) : Field<std::int64_t>(r.stream);
       out.correlation =
           r.correlation == kNoId ? Field<std::int64_t>(Reason::no_link) : Field<std::int64_t>(r.correlation);
       if (r.bytes != kNoNumber) out.bytes = r.bytes;

@@ -2,6 +2,7 @@
 #include "engine/recognise.h"
 
 #include <string>
+#include <system_error>
 
 #include "base/byte_source.h"
 #include "engine/formats.h"
@@ -27,7 +28,7 @@ Result<const TraceFormat*> recognise(const std::filesystem::path& path, const st
   if (head.empty())
     return Error{ErrorCode::bad_input,
                  source->notes().corrupt || source->notes().truncated ? "the compressed data cannot be read"
-                                                                      : "empty file (0 bytes)",
+                                                                      : "empty: no text in it",
                  path.string(), "export the trace again"};
   const TraceFormat* best = nullptr;
   Confidence confidence = Confidence::no;
@@ -43,7 +44,8 @@ Result<const TraceFormat*> recognise(const std::filesystem::path& path, const st
   }
   if (best == nullptr) {
     if (head.find_first_not_of(" \n\r\t") == std::string::npos)
-      return Error{ErrorCode::unrecognised, "nothing but white space", path.string(), "export the trace again"};
+      return Error{ErrorCode::bad_input, "nothing but white space at its start", path.string(),
+                   "export the trace again"};
     return Error{ErrorCode::unrecognised,
                  "no known format: looked for a JSON object with traceEvents or an array of events", path.string(),
                  "chopper formats lists what is read"};
@@ -51,6 +53,12 @@ Result<const TraceFormat*> recognise(const std::filesystem::path& path, const st
   if (names.find(" and ") != std::string::npos)
     return Error{ErrorCode::unrecognised, "could be " + names, path.string(), "say which with --format"};
   return best;
+}
+
+bool names_file(const std::string& name, const std::string& shown, const std::filesystem::path& path) {
+  if (name == shown || name == path.filename().string()) return true;
+  std::error_code error;
+  return std::filesystem::equivalent(name, path, error);
 }
 
 }  // namespace chopper

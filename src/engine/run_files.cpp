@@ -29,7 +29,11 @@ Result<std::vector<fs::path>> files_below(const fs::path& directory, HealthLog& 
                  "check the permissions"};
   while (it != fs::recursive_directory_iterator()) {
     std::error_code status;
-    if (it->is_regular_file(status)) files.push_back(it->path());
+    if (it->is_regular_file(status)) {
+      files.push_back(it->path());
+    } else if (it->is_symlink(status) && !fs::exists(it->path(), status)) {
+      health.add(HealthKind::input_failed, it->path().filename().string(), "a link to a file that is not there");
+    }
     it.increment(error);
     if (error) {
       health.add(HealthKind::input_failed, directory.filename().string(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From one file to its summary: read, attribute, analyse.
 #include <algorithm>
+#include <exception>
+#include <new>
 #include <system_error>
 
 #include "analyze/timeline.h"
@@ -20,13 +22,15 @@ std::optional<std::int64_t> rank_in_name(std::string_view path) {
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   for (std::size_t at = lower.rfind("rank"); at != std::string::npos;
        at = at == 0 ? std::string::npos : lower.rfind("rank", at - 1)) {
+    if (at > 0 && lower[at - 1] >= 'a' && lower[at - 1] <= 'z') continue;  // frank7
     std::size_t i = at + 4;
     if (i < lower.size() && std::string_view("_-.=").find(lower[i]) != std::string_view::npos) i++;
     std::int64_t rank = 0;
     std::size_t digits = 0;
-    for (; i < lower.size() && lower[i] >= '0' && lower[i] <= '9' && digits < 9; i++, digits++)
-      rank = rank * 10 + (lower[i] - '0');
-    if (digits > 0) return rank;
+    for (; i < lower.size() && lower[i] >= '0' && lower[i] <= '9'; i++, digits++) {
+      if (digits < 9) rank = rank * 10 + (lower[i] - '0');
+    }
+    if (digits > 0 && digits <= 9) return rank;  // longer ones are dates or hashes
   }
   return std::nullopt;
 }
@@ -39,7 +43,7 @@ std::optional<std::int64_t> rank_of_file(const RunFiles::File& file) {
 void set_rank(const RunFiles::File& file, const RunOptions& options, InputSummary& summary) {
   TraceFacts& facts = summary.facts;
   for (const auto& [name, rank] : options.set_rank) {
-    if (name != file.shown && name != file.path.string() && name != file.path.filename().string()) continue;
+    if (!names_file(name, file.shown, file.path)) continue;
     facts.rank = rank;
     facts.rank_source = RankSource::user;
     return;
@@ -66,8 +70,11 @@ void set_extent(const TraceTables& trace, InputSummary& summary) {
   };
   for (std::size_t i = 0; i < num_rows(trace.gpu_work); i++)
     include(trace.gpu_work.start_ns[i], trace.gpu_work.start_ns[i] + trace.gpu_work.duration_ns[i]);
-  for (std::size_t i = 0; i < num_rows(trace.launches); i++)
+  for (std::size_t i = 0; i < num_rows(trace.launches); i++) {
     include(trace.launches.start_ns[i], trace.launches.start_ns[i] + trace.launches.duration_ns[i]);
+  }
+  // Only where the gpu says nothing: operators may hang over from the window before.
+  if (!summary.has_times && trace.facts.host_first_ns) include(*trace.facts.host_first_ns, *trace.facts.host_last_ns);
 }
 
 KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels,
@@ -115,7 +122,9 @@ KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels
 
 }  // namespace
 
-Result<InputSummary> summarise_file(const RunFiles::File& file, const RunOptions& options, unsigned threads) {
+namespace {
+
+Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& options, unsigned threads) {
   CHOPPER_TRY(const TraceFormat* format, recognise(file.path, options.format));
   CHOPPER_TRY(const ClassRules rules, embedded_class_rules());
   ReadOptions read;
@@ -140,6 +149,19 @@ Result<InputSummary> summarise_file(const RunFiles::File& file, const RunOptions
   if (options.keep_kernels) summary.kernel_records = keep_records(trace, labels, times);
   set_rank(file, options, summary);
   return summary;
+}
+
+}  // namespace
+
+Result<InputSummary> summarise_file(const RunFiles::File& file, const RunOptions& options, unsigned threads) {
+  try {
+    return summarise(file, options, threads);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::unreadable, "out of memory", file.shown,
+                 "use fewer --threads, or a machine with more memory"};
+  } catch (const std::exception& error) {
+    return Error{ErrorCode::internal, std::string("cannot go on: ") + error.what(), file.shown, "please report this"};
+  }
 }
 
 }  // namespace chopper

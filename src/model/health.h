@@ -46,6 +46,7 @@ enum class HealthKind : std::uint8_t {
   unclosed_array,
   duplicate_key,
   second_document,
+  oversized_value,
   trailing_bytes,
   checksum_mismatch,
   converted_utf16,

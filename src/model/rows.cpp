@@ -9,6 +9,8 @@ std::string_view to_string(Reason reason) {
       return "rank_unknown";
     case Reason::device_unknown:
       return "device_unknown";
+    case Reason::stream_unknown:
+      return "stream_unknown";
     case Reason::host_unknown:
       return "host_unknown";
     case Reason::vendor_unknown:

@@ -17,6 +17,7 @@ namespace chopper {
 enum class Reason : std::uint8_t {
   rank_unknown,
   device_unknown,
+  stream_unknown,
   host_unknown,
   vendor_unknown,
   no_device_facts,
@@ -29,10 +30,11 @@ enum class Reason : std::uint8_t {
   no_link
 };
 std::string_view to_string(Reason reason);
-inline constexpr Reason kAllReasons[] = {Reason::rank_unknown,   Reason::device_unknown,  Reason::host_unknown,
-                                         Reason::vendor_unknown, Reason::no_device_facts, Reason::no_launch_record,
-                                         Reason::first_of_chain, Reason::not_compute,     Reason::zero_length,
-                                         Reason::no_extent,      Reason::no_records,      Reason::no_link};
+inline constexpr Reason kAllReasons[] = {Reason::rank_unknown,     Reason::device_unknown, Reason::stream_unknown,
+                                         Reason::host_unknown,     Reason::vendor_unknown, Reason::no_device_facts,
+                                         Reason::no_launch_record, Reason::first_of_chain, Reason::not_compute,
+                                         Reason::zero_length,      Reason::no_extent,      Reason::no_records,
+                                         Reason::no_link};
 
 /// A value, or the reason why there is none, or not applicable (the key is then absent).
 template <class T>
@@ -96,7 +98,7 @@ struct InputRow {
         Column{"input", &R::input, "", "index of the input; rows of other tables refer to it"},
         Column{"path", &R::path, "", "path relative to the run"},
         Column{"format", &R::format, "", "name of the input format"}, Column{"bytes", &R::bytes, "B", "size on disk"},
-        Column{"text_bytes", &R::text_bytes, "B", "size of the uncompressed text"},
+        Column{"text_bytes", &R::text_bytes, "B", "uncompressed text read"},
         Column{"vendor", &R::vendor, "", "amd or nvidia"},
         Column{"host", &R::host, "", "name of the host, when the trace states it"},
         Column{"rank", &R::rank, "", "rank of the process"},
@@ -239,8 +241,8 @@ struct KernelRow {
   std::int64_t start_ns = 0, offset = 0;
   std::string name, gpu_class;
   bool comm_copy = false;
-  std::int64_t duration_ns = 0, stream = 0;
-  Field<std::int64_t> correlation, bytes;
+  std::int64_t duration_ns = 0;
+  Field<std::int64_t> stream, correlation, bytes;
   Field<ExtentList> grid, block;
   Field<std::string> launch_call, range, operator_name;
   Field<std::int64_t> launch_ns, launch_delay_ns, prep_ns, call_ns;

@@ -113,11 +113,12 @@ struct MemoryEventTable {
   std::vector<std::int64_t> reserved_bytes;
   std::vector<std::int32_t> device;
   std::vector<ThreadId> thread;
+  std::vector<std::uint64_t> offset;
 
   static constexpr auto columns() {
     using T = MemoryEventTable;
     return std::make_tuple(&T::time_ns, &T::address, &T::bytes, &T::allocated_bytes, &T::reserved_bytes, &T::device,
-                           &T::thread);
+                           &T::thread, &T::offset);
   }
 };
 

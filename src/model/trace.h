@@ -38,6 +38,7 @@ struct TraceFacts {
   std::uint64_t text_bytes = 0;   ///< uncompressed
   std::uint64_t num_records = 0;  ///< events of every kind, those lost included
   std::uint64_t num_python_frames = 0;
+  std::optional<std::int64_t> host_first_ns, host_last_ns;  ///< extent of the host records
   std::vector<DeviceFacts> devices;
 };
 

@@ -2,6 +2,9 @@
 // The public C++ interface (include/chopper/chopper.h) on top of engine and the JSON writer.
 #include "chopper/chopper.h"
 
+#include <exception>
+#include <new>
+#include <string_view>
 #include <vector>
 
 #include "engine/engine.h"
@@ -9,10 +12,9 @@
 #include "version.h"
 
 namespace chopper {
+namespace {
 
-const char* version() { return kChopperVersion.data(); }
-
-Report report_json(std::span<const std::filesystem::path> runs, const ReportOptions& options) {
+Report make_report(std::span<const std::filesystem::path> runs, const ReportOptions& options) {
   RunOptions run;
   run.threads = options.threads;
   run.keep_kernels = options.kernels;
@@ -30,6 +32,25 @@ Report report_json(std::span<const std::filesystem::path> runs, const ReportOpti
   write_json(answer.value(), {kChopperVersion, options.kernels}, sink);
   report.exit_code = answer.value().lost_something ? 3 : 0;
   return report;
+}
+
+// Short enough for every std::string to hold without memory of its own.
+constexpr std::string_view kOutOfMemory = "out of memory";
+
+}  // namespace
+
+const char* version() { return kChopperVersion.data(); }
+
+Report report_json(std::span<const std::filesystem::path> runs, const ReportOptions& options) {
+  Report failed;
+  try {
+    return make_report(runs, options);
+  } catch (const std::bad_alloc&) {
+    failed.error = kOutOfMemory;
+  } catch (const std::exception& problem) {
+    failed.error = problem.what();
+  }
+  return failed;
 }
 
 }  // namespace chopper

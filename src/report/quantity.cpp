@@ -13,21 +13,36 @@ namespace {
 
 struct Unit {
   double size;
+  double from;  // in the smaller unit that reads well up to here
   std::string_view name;
   int decimals;
 };
 
-// A number is shown in the largest unit in which it is at least 1, as rounded.
+// A number is shown in the largest unit from whose `from` on it is, as rounded.
 template <std::size_t N>
 std::string in_units(double value, const std::array<Unit, N>& units) {
   std::size_t i = 0;
-  while (i + 1 < N && std::abs(value) >= units[i + 1].size * 0.99995) i++;
+  while (i + 1 < N && std::abs(value) >= units[i + 1].from * 0.99995) i++;
   return fmt::format("{:.{}f} {}", value / units[i].size, units[i].decimals, units[i].name);
 }
 
-constexpr std::array<Unit, 4> kTimeUnits = {{{1, "ns", 0}, {1e3, "us", 1}, {1e6, "ms", 1}, {1e9, "s", 3}}};
+constexpr double kMinute = 60e9;  // ns
+constexpr double kHour = 60 * kMinute;
+constexpr double kDay = 24 * kHour;
+// Runs are compared in seconds; beyond a thousand, in the unit that leaves two or three digits before the point.
+constexpr double kFirstMinutes = 1e12;
+constexpr double kFirstHours = 2 * kHour;
+constexpr double kFirstDays = 2 * kDay;
+
+constexpr std::array<Unit, 7> kTimeUnits = {{{1, 0, "ns", 0},
+                                             {1e3, 1e3, "us", 1},
+                                             {1e6, 1e6, "ms", 1},
+                                             {1e9, 1e9, "s", 3},
+                                             {kMinute, kFirstMinutes, "min", 1},
+                                             {kHour, kFirstHours, "h", 1},
+                                             {kDay, kFirstDays, "d", 1}}};
 constexpr std::array<Unit, 5> kByteUnits = {
-    {{1, "B", 0}, {1e3, "kB", 1}, {1e6, "MB", 1}, {1e9, "GB", 1}, {1e12, "TB", 1}}};
+    {{1, 0, "B", 0}, {1e3, 1e3, "kB", 1}, {1e6, 1e6, "MB", 1}, {1e9, 1e9, "GB", 1}, {1e12, 1e12, "TB", 1}}};
 
 }  // namespace
 
@@ -64,10 +79,15 @@ std::string TimeScale::text(std::int64_t steps) const {
 
 TimeScale scale_for(double ns) {
   if (ns < 1e4) return {1, 0, "ns"};
+  if (ns < 1e5) return {1e1, 2, "us"};
   if (ns < 1e6) return {1e2, 1, "us"};
   if (ns < 1e7) return {1e3, 3, "ms"};
+  if (ns < 1e8) return {1e4, 2, "ms"};
   if (ns < 1e10) return {1e5, 1, "ms"};
-  return {1e6, 3, "s"};
+  if (ns < kFirstMinutes) return {1e6, 3, "s"};
+  if (ns < kFirstHours) return {kMinute / 1e2, 2, "min"};
+  if (ns < kFirstDays) return {kHour / 1e3, 3, "h"};
+  return {kDay / 1e3, 3, "d"};
 }
 
 std::vector<std::int64_t> round_parts(const std::vector<double>& parts, double total, std::int64_t steps) {

@@ -10,7 +10,7 @@
 
 namespace chopper {
 
-/// Returns a duration as "512 ns", "12.4 us", "612.4 ms" or "12.345 s".
+/// Returns a duration as "512 ns", "12.4 us", "612.4 ms", "12.345 s"; from 1000 s on in min, h or d.
 std::string duration_text(double ns);
 
 /// Returns "512 B", "12.3 kB", "2.1 GB": decimal units.
@@ -34,7 +34,7 @@ struct TimeScale {
   std::string text(std::int64_t steps) const;
 };
 
-/// Returns the scale that shows `ns` with four to six digits.
+/// Returns the scale that shows `ns` with four to six digits, so that a thousandth of it is not shown as 0.
 TimeScale scale_for(double ns);
 
 /// Rounds `parts`, which add up to `total`, to integers that add up to `steps`: whole steps first, the rest to the

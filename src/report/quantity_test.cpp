@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "report/utf8.h"
@@ -17,6 +18,27 @@ TEST(Quantity, DurationsHaveASensibleUnit) {
   EXPECT_EQ(duration_text(999999), "1.0 ms");
   EXPECT_EQ(duration_text(612.4e6), "612.4 ms");
   EXPECT_EQ(duration_text(12.3456e9), "12.346 s");
+  EXPECT_EQ(duration_text(999e9), "999.000 s");
+}
+
+TEST(Quantity, LongDurationsAreNotInSeconds) {
+  constexpr double kHour = 3600e9;
+  EXPECT_EQ(duration_text(1000e9), "16.7 min");
+  EXPECT_EQ(duration_text(1.5 * kHour), "90.0 min");
+  EXPECT_EQ(duration_text(2 * kHour), "2.0 h");
+  EXPECT_EQ(duration_text(47.5 * kHour), "47.5 h");
+  EXPECT_EQ(duration_text(900000e9), "10.4 d");
+  const auto shown = [](double ns) {
+    const TimeScale scale = scale_for(ns);
+    return scale.text(std::llround(ns / scale.step_ns));
+  };
+  EXPECT_EQ(shown(10.7e3), "10.70 us");
+  EXPECT_EQ(shown(10.7e6), "10.70 ms");
+  EXPECT_EQ(shown(100.7e6), "100.7 ms");
+  EXPECT_EQ(shown(999e9), "999.000 s");
+  EXPECT_EQ(shown(1000e9), "16.67 min");
+  EXPECT_EQ(shown(2.25 * kHour), "2.250 h");
+  EXPECT_EQ(shown(900000e9), "10.417 d");
 }
 
 TEST(Quantity, CountsAndBytes) {

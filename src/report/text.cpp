@@ -10,6 +10,7 @@
 
 #include "report/health_counts.h"
 #include "report/quantity.h"
+#include "report/shown_gpus.h"
 #include "report/text_parts.h"
 #include "report/utf8.h"
 
@@ -35,17 +36,30 @@ std::string ranks_text(const Answer& answer) {
   return out;
 }
 
-// "8 x MI300X", or each product when they differ.
+// The name of a gpu, from the first input that states it; empty when none does.
+std::string product_of(const Answer& answer, const TimelineRow& row) {
+  for (const GpuRow& gpu : answer.gpus) {
+    if (gpu.name.present() && is_same_gpu(gpu, row)) return printable(gpu.name.value());
+  }
+  return "";
+}
+
+// "8 x MI300X", or each product when they differ. Of consecutive windows, each gpu counts once: "1 x MI300X, 2
+// windows".
 std::string gpus_text(const Answer& answer) {
   if (answer.timeline.empty()) return "no gpu work";
+  const ShownGpus gpus = shown_gpus(answer.timeline);
   std::map<std::string, std::uint64_t> count_of;
-  for (const GpuRow& gpu : answer.gpus) count_of[gpu.name.present() ? printable(gpu.name.value()) : ""]++;
+  for (std::size_t i = 0; i < gpus.rows.size(); i++) {
+    const TimelineRow& row = *gpus.rows[i].row;
+    if (i == 0 || !is_same_gpu(*gpus.rows[i - 1].row, row)) count_of[product_of(answer, row)]++;
+  }
   std::string out;
   for (const auto& [name, count] : count_of) {
     if (!out.empty()) out += " + ";
     out += name.empty() ? counted(count, "gpu") : fmt::format("{} x {}", count_text(count), name);
   }
-  return out.empty() ? counted(answer.timeline.size(), "gpu") : out;
+  return gpus.has_windows() ? out + ", " + gpus.counted_rows() : out;
 }
 
 std::string inputs_text(const Answer& answer) {
@@ -95,12 +109,6 @@ std::string health_text(const Answer& answer, std::size_t columns) {
 
 }  // namespace
 
-std::string gpu_label(const TimelineRow& row) {
-  const std::string rank =
-      row.rank.present() ? fmt::format("rank {}", row.rank.value()) : fmt::format("input {}", row.input);
-  return row.gpu.present() ? fmt::format("{} gpu {}", rank, row.gpu.value()) : rank + " gpu ?";
-}
-
 void add_heading(Page& page, const Answer& answer, const TextOptions& options) {
   // The name gives way to the facts, which tell runs apart.
   const std::string facts = fmt::format("{}, {}, {}", ranks_text(answer), gpus_text(answer), inputs_text(answer));
@@ -125,20 +133,31 @@ void add_heading(Page& page, const Answer& answer, const TextOptions& options) {
   page.end_line();
 }
 
+// Every gpu of the run, also those that --rank and --gpu leave out: "rank 0 gpu 0, rank 1 gpu 0".
+std::string gpus_of_run(const Answer& answer) {
+  std::vector<TimelineRow> rows;
+  for (std::size_t i = 0; i < std::min(answer.inputs.size(), answer.summaries.size()); i++) {
+    for (const GpuSummary& gpu : answer.summaries[i].gpus) {
+      TimelineRow row;
+      row.input = answer.inputs[i].input;
+      row.rank = answer.inputs[i].rank;
+      if (gpu.device != kUnknownDevice) row.gpu = std::int64_t{gpu.device};
+      const bool known =
+          std::any_of(rows.begin(), rows.end(), [&](const TimelineRow& r) { return is_same_gpu(r, row); });
+      if (!known) rows.push_back(row);
+    }
+  }
+  std::string out;
+  for (const ShownGpu& gpu : shown_gpus(rows).rows) out += (out.empty() ? "" : ", ") + gpu.label;
+  return out;
+}
+
 void add_no_gpu(Page& page, const Answer& answer) {
   page.end_line();
   std::uint64_t events = 0;
-  std::string others;
   for (const InputRow& input : answer.inputs)
     events += static_cast<std::uint64_t>(std::max<std::int64_t>(0, input.records));
-  for (std::size_t i = 0; i < std::min(answer.inputs.size(), answer.summaries.size()); i++) {
-    const Field<std::int64_t>& rank = answer.inputs[i].rank;
-    for (const GpuSummary& gpu : answer.summaries[i].gpus) {
-      if (!others.empty()) others += ", ";
-      others += rank.present() ? fmt::format("rank {}", rank.value()) : fmt::format("input {}", answer.inputs[i].input);
-      others += gpu.device == kUnknownDevice ? std::string(" gpu ?") : fmt::format(" gpu {}", gpu.device);
-    }
-  }
+  const std::string others = gpus_of_run(answer);
   if (!others.empty()) {
     page.add_wrapped("No gpu matches --rank and --gpu. This run has: " + cut_end(others, 400) + ".", 0);
     page.end_line();
@@ -154,13 +173,17 @@ void add_no_gpu(Page& page, const Answer& answer) {
     page.end_line();
   }
   if (answer.health_log.count(HealthKind::unknown_gpu_category) > 0) {
-    page.add_wrapped("The file holds records of an accelerator that this build does not know.", 0);
+    page.add_wrapped(
+        "The file holds work of an accelerator that this build of Chopper does not know: profiling again will not "
+        "help. "
+        "chopper check shows where it is.",
+        0);
     page.end_line();
+    return;
   }
   page.add_wrapped(
       "Remedy: profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (CUDA stands for AMD gpus as "
-      "well), "
-      "and see that the profiler's schedule is active while a step runs on the gpu.",
+      "well), and see that the profiler's schedule is active while a step runs on the gpu.",
       8);
   page.end_line();
 }

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <vector>
 
 #include "report/health_counts.h"
 #include "report/quantity.h"
+#include "report/shown_gpus.h"
 #include "report/utf8.h"
 
 namespace chopper {
@@ -35,7 +37,8 @@ std::string percent_of_mille(std::int64_t per_mille) {
   return fmt::format("{:>5}.{} %", per_mille / 10, per_mille % 10);
 }
 
-// The mean split as it is printed, the same in every block: parts rounded so that they add up to the span and to 100 %.
+// The mean split as it is printed, the same in every block. Shares are rounded so that they add up to 100 %, times each
+// to the nearest step: a time may stand beside another that it must not exceed.
 struct ShownSplit {
   TimeScale scale;
   std::int64_t span_steps = 0;
@@ -48,7 +51,7 @@ ShownSplit shown_split(const TimeSplit& mean) {
   shown.scale = scale_for(mean.span_ns);
   shown.span_steps = std::llround(mean.span_ns / shown.scale.step_ns);
   const std::vector<double> parts(mean.part_ns.begin(), mean.part_ns.end());
-  shown.steps = round_parts(parts, mean.span_ns, shown.span_steps);
+  for (const double part : parts) shown.steps.push_back(std::llround(part / shown.scale.step_ns));
   shown.per_mille = round_parts(parts, mean.span_ns, 1000);
   return shown;
 }
@@ -93,7 +96,13 @@ std::string class_note(const Answer& answer) {
   return out;
 }
 
-std::string communication_note(const Answer& answer) {
+// "of 48.6 us", behind a part of it that is shown as `part_steps`: in the same scale, so that the whole does not round
+// to less than its part, unless the part is too small to be seen there.
+std::string whole_note(double whole_ns, std::int64_t part_steps, const TimeScale& scale) {
+  return "of " + (part_steps > 0 ? scale.text(std::llround(whole_ns / scale.step_ns)) : duration_text(whole_ns));
+}
+
+std::string communication_note(const Answer& answer, const ShownSplit& shown) {
   double comm = 0;
   double overlap = 0;
   for (const TimelineRow& row : answer.timeline) {
@@ -101,25 +110,27 @@ std::string communication_note(const Answer& answer) {
     overlap += static_cast<double>(row.overlap_ns);
   }
   if (!(comm > 0)) return "no communication";
-  return fmt::format("of {}; {} hidden by compute", duration_text(comm / static_cast<double>(answer.timeline.size())),
-                     share_text(overlap / comm));
+  const std::string whole = whole_note(comm / static_cast<double>(answer.timeline.size()),
+                                       shown.steps[index_of(TimePart::exposed_comm)], shown.scale);
+  return fmt::format("{}; {} hidden by compute", whole, share_text(overlap / comm));
 }
 
-std::string copies_note(const Answer& answer) {
+std::string copies_note(const Answer& answer, const ShownSplit& shown) {
   double copies = 0;
   for (const TimelineRow& row : answer.timeline) copies += static_cast<double>(row.memcpy_ns);
   if (!(copies > 0)) return "no copies";
-  return "of " + duration_text(copies / static_cast<double>(answer.timeline.size()));
+  return whole_note(copies / static_cast<double>(answer.timeline.size()), shown.steps[index_of(TimePart::copies)],
+                    shown.scale);
 }
 
-std::string note_of(const Answer& answer, TimePart part) {
+std::string note_of(const Answer& answer, const ShownSplit& shown, TimePart part) {
   switch (part) {
     case TimePart::computation:
       return class_note(answer);
     case TimePart::exposed_comm:
-      return communication_note(answer);
+      return communication_note(answer, shown);
     case TimePart::copies:
-      return copies_note(answer);
+      return copies_note(answer, shown);
     case TimePart::host_late:
       return "idle: kernel not launched yet";
     case TimePart::dispatch:
@@ -172,10 +183,10 @@ std::string_view advice_for(TimePart part) {
   }
 }
 
-// The gpu that loses the largest share, when it stands out.
-const TimelineRow& worst_gpu(const std::vector<TimelineRow>& rows, TimePart part) {
-  return *std::max_element(rows.begin(), rows.end(), [part](const TimelineRow& a, const TimelineRow& b) {
-    return split_of(a).share(part) < split_of(b).share(part);
+// The gpu, or window of it, that loses the largest share.
+const ShownGpu& worst_gpu(const ShownGpus& gpus, TimePart part) {
+  return *std::max_element(gpus.rows.begin(), gpus.rows.end(), [part](const ShownGpu& a, const ShownGpu& b) {
+    return split_of(*a.row).share(part) < split_of(*b.row).share(part);
   });
 }
 
@@ -187,11 +198,53 @@ std::uint64_t kernels_without_launch(const Answer& answer) {
 
 const GpuRow* gpu_row_of(const Answer& answer, const TimelineRow& row) {
   for (const GpuRow& gpu : answer.gpus) {
-    const bool same_gpu =
-        gpu.gpu.present() == row.gpu.present() && (!row.gpu.present() || gpu.gpu.value() == row.gpu.value());
-    if (gpu.input == row.input && same_gpu) return &gpu;
+    if (gpu.input == row.input && is_same_gpu(gpu, row)) return &gpu;
   }
   return nullptr;
+}
+
+constexpr std::size_t kTableColumns = 8;
+using TableLine = std::array<std::string, kTableColumns>;
+
+TableLine gpu_line(const Answer& answer, const ShownGpu& shown) {
+  const TimeSplit split = split_of(*shown.row);
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", share * 100); };
+  const double launch = split.share(TimePart::host_late) + split.share(TimePart::dispatch);
+  const GpuRow* gpu = gpu_row_of(answer, *shown.row);
+  return {shown.label,
+          duration_text(split.span_ns),
+          percent(split.share(TimePart::computation)),
+          percent(split.share(TimePart::exposed_comm)),
+          percent(split.share(TimePart::copies)),
+          percent(launch + split.share(TimePart::other_idle)),
+          percent(launch),
+          gpu == nullptr ? "" : count_text(static_cast<std::uint64_t>(gpu->num_kernels))};
+}
+
+// Columns of the usual width, so that tables of different runs look alike. Where that would be wider than the page, the
+// columns with most room give way. The first line is the heading, the first column the label.
+void add_table(Page& page, const std::vector<TableLine>& lines) {
+  std::array<std::size_t, kTableColumns> widths = {20, 12, 10, 14, 9, 9, 10, 13};
+  std::array<std::size_t, kTableColumns> needed = {};
+  for (const TableLine& line : lines) {
+    for (std::size_t c = 0; c < kTableColumns; c++) needed[c] = std::max(needed[c], line[c].size() + (c > 0 ? 1u : 0u));
+  }
+  for (std::size_t c = 0; c < kTableColumns; c++) widths[c] = std::max(widths[c], needed[c]);
+  constexpr std::size_t kTableWidth = 97;  // but the two blanks before the label
+  while (std::accumulate(widths.begin(), widths.end(), std::size_t{0}) > kTableWidth) {
+    std::size_t widest = 0;
+    for (std::size_t c = 1; c < kTableColumns; c++) {
+      if (widths[c] - needed[c] > widths[widest] - needed[widest]) widest = c;
+    }
+    if (widths[widest] == needed[widest]) break;
+    widths[widest]--;
+  }
+  for (std::size_t i = 0; i < lines.size(); i++) {
+    std::string text = fmt::format("  {:<{}}", lines[i][0], widths[0]);
+    for (std::size_t c = 1; c < kTableColumns; c++) text += fmt::format("{:>{}}", lines[i][c], widths[c]);
+    page.add(text, i == 0 ? Style::dim : Style::plain);
+    page.end_line();
+  }
 }
 
 // "void at::native::foo<4, float>(int, float*)" becomes "foo<4, float>": what tells kernels apart comes first.
@@ -237,7 +290,7 @@ void add_split(Page& page, const Answer& answer, const TextOptions& options) {
   if (several) page.add(fmt::format("{:>{}}", "min..max", kRangeColumns - 1), Style::dim);
   page.tab(kNoteColumn + (several ? kRangeColumns : 0));
   page.add("first to last gpu work", Style::dim);
-  if (several) page.add(fmt::format(", mean of {} gpus", count_text(rows.size())), Style::dim);
+  if (several) page.add(", mean of " + shown_gpus(rows).counted_rows(), Style::dim);
   page.end_line();
   const std::size_t bar_columns = several ? 8 : 16;
   for (std::size_t p = 0; p < kNumTimeParts; p++) {
@@ -259,7 +312,7 @@ void add_split(Page& page, const Answer& answer, const TextOptions& options) {
       column += bar_columns + 1;
     }
     page.tab(column);
-    page.add(note_of(answer, kParts[p]), Style::dim);
+    page.add(note_of(answer, shown, kParts[p]), Style::dim);
     page.end_line();
   }
   if (const std::uint64_t missing = kernels_without_launch(answer); missing > 0) {
@@ -271,40 +324,29 @@ void add_split(Page& page, const Answer& answer, const TextOptions& options) {
 }
 
 void add_gpu_table(Page& page, const Answer& answer) {
-  std::vector<const TimelineRow*> rows;
-  for (const TimelineRow& row : answer.timeline) rows.push_back(&row);
+  const ShownGpus gpus = shown_gpus(answer.timeline);
+  std::vector<ShownGpu> rows = gpus.rows;
   if (rows.size() < 2) return;
   const bool all = rows.size() <= kGpuRows;
   if (!all) {
-    std::stable_sort(rows.begin(), rows.end(), [](const TimelineRow* a, const TimelineRow* b) {
-      return split_of(*a).share(TimePart::computation) < split_of(*b).share(TimePart::computation);
+    std::stable_sort(rows.begin(), rows.end(), [](const ShownGpu& a, const ShownGpu& b) {
+      return split_of(*a.row).share(TimePart::computation) < split_of(*b.row).share(TimePart::computation);
     });
     rows.resize(kGpuRows);
   }
-  add_section(page, "each gpu");
+  add_section(page, gpus.has_windows() ? "each window" : "each gpu");
   if (!all) page.add(fmt::format(", the {} of {} that compute least", kGpuRows, count_text(answer.timeline.size())));
   page.end_line();
-  page.add(fmt::format("  {:<20}{:>12}{:>10}{:>14}{:>9}{:>9}{:>10}{:>13}", "", "span", "compute", "exposed comm",
-                       "copies", "idle", "(launch)", "kernels"),
-           Style::dim);
-  page.end_line();
-  for (const TimelineRow* row : rows) {
-    const TimeSplit split = split_of(*row);
-    const double launch = split.share(TimePart::host_late) + split.share(TimePart::dispatch);
-    const GpuRow* gpu = gpu_row_of(answer, *row);
-    page.add(fmt::format("  {:<20}{:>12}{:>8.1f} %{:>12.1f} %{:>7.1f} %{:>7.1f} %{:>8.1f} %{:>13}", gpu_label(*row),
-                         duration_text(split.span_ns), split.share(TimePart::computation) * 100,
-                         split.share(TimePart::exposed_comm) * 100, split.share(TimePart::copies) * 100,
-                         (launch + split.share(TimePart::other_idle)) * 100, launch * 100,
-                         gpu == nullptr ? "" : count_text(static_cast<std::uint64_t>(gpu->num_kernels))));
-    page.end_line();
-  }
+  std::vector<TableLine> lines = {{"", "span", "compute", "exposed comm", "copies", "idle", "(launch)", "kernels"}};
+  for (const ShownGpu& shown : rows) lines.push_back(gpu_line(answer, shown));
+  add_table(page, lines);
 }
 
 void add_losses(Page& page, const Answer& answer) {
   const std::vector<TimelineRow>& rows = answer.timeline;
   const TimeSplit mean = mean_split(rows);
   const ShownSplit shown = shown_split(mean);
+  const ShownGpus gpus = shown_gpus(rows);
   std::vector<TimePart> ranked;
   for (const TimePart part : kParts) {
     if (part != TimePart::computation && shown.steps[index_of(part)] > 0) ranked.push_back(part);
@@ -318,12 +360,15 @@ void add_losses(Page& page, const Answer& answer) {
     const std::size_t p = index_of(part);
     page.add(fmt::format("  {}  {:<24}{:>10}{}  ", i + 1, loss_name(part), "-" + shown.scale.text(shown.steps[p]),
                          percent_of_mille(shown.per_mille[p])));
-    const TimelineRow& worst = worst_gpu(rows, part);
+    const ShownGpu& worst = worst_gpu(gpus, part);
+    const double worst_share = split_of(*worst.row).share(part);
     // Worth a look of its own when it is half as bad again as the mean.
-    const bool stands_out = rows.size() > 1 && split_of(worst).share(part) > 1.5 * mean.share(part);
+    const bool stands_out = rows.size() > 1 && worst_share > 1.5 * mean.share(part);
     if (stands_out) {
-      page.add(fmt::format("{} loses {}", gpu_label(worst), share_text(split_of(worst).share(part))));
-      if (worst.rank.present()) page.add_right(fmt::format("report --rank {}", worst.rank.value()), Style::dim);
+      page.add(fmt::format("{} loses {}", worst.label, share_text(worst_share)));
+      const Field<std::int64_t>& rank = worst.row->rank;
+      if (rank.present() && gpus.num_gpus > 1)
+        page.add_right(fmt::format("report --rank {}", rank.value()), Style::dim);
     } else {
       page.add(advice_for(part), Style::dim);
     }
@@ -351,12 +396,13 @@ void add_top_kernels(Page& page, const Answer& answer) {
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const Entry& a, const Entry& b) { return a.second.total_ns > b.second.total_ns; });
   add_section(page, "top kernels");
-  page.add(answer.timeline.size() > 1 ? ", share of the compute kernels' time on all gpus"
-                                      : ", share of the compute kernels' time");
+  const ShownGpus gpus = shown_gpus(answer.timeline);
+  page.add(", share of the compute kernels' time");
+  if (gpus.rows.size() > 1) page.add(gpus.num_gpus > 1 ? " on all gpus" : " in all windows");
   page.end_line();
   for (std::size_t i = 0; i < std::min(kRows, ranked.size()); i++) {
     const auto& [key, sum] = ranked[i];
-    page.add(fmt::format("  {:>7}{:>10} {:>8} x {:>8}  {:<10}", share_text(sum.total_ns / total),
+    page.add(fmt::format("  {:>7} {:>9} {:>8} x {:>8}  {:<9} ", share_text(sum.total_ns / total),
                          duration_text(sum.total_ns), count_text(static_cast<std::uint64_t>(sum.num)),
                          duration_text(sum.total_ns / std::max(1.0, sum.num)), key.second));
     page.add(short_kernel_name(key.first));

@@ -15,14 +15,11 @@ void add_heading(Page& page, const Answer& answer, const TextOptions& options);
 void add_no_gpu(Page& page, const Answer& answer);
 /// The six parts of the span, which add up to 100 %.
 void add_split(Page& page, const Answer& answer, const TextOptions& options);
-/// One line a gpu, when there are several.
+/// One line a gpu (and window), when there are several.
 void add_gpu_table(Page& page, const Answer& answer);
 /// The parts that are not computation, largest first.
 void add_losses(Page& page, const Answer& answer);
 /// The compute kernels of most time.
 void add_top_kernels(Page& page, const Answer& answer);
-
-/// Returns "rank 3 gpu 0"; the input stands for an unknown rank.
-std::string gpu_label(const TimelineRow& row);
 
 }  // namespace chopper

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/check_text.h"
@@ -89,27 +91,53 @@ Answer answer_of(int num_gpus) {
   return answer;
 }
 
-// Checks that the six lines below "gpu time" add up to it, both as percentages and as times, and returns their number.
+double ns_of(const std::string& number, const std::string& unit) {
+  if (unit == "d") return std::stod(number) * 86400e9;
+  if (unit == "h") return std::stod(number) * 3600e9;
+  if (unit == "min") return std::stod(number) * 60e9;
+  if (unit == "s") return std::stod(number) * 1e9;
+  if (unit == "ms") return std::stod(number) * 1e6;
+  return std::stod(number) * (unit == "us" ? 1e3 : 1);
+}
+
+// What the last digit of `number unit` stands for.
+double step_of(const std::string& number, const std::string& unit) {
+  const std::size_t point = number.find('.');
+  const std::size_t decimals = point == std::string::npos ? 0 : number.size() - point - 1;
+  return ns_of("1", unit) * std::pow(10.0, -static_cast<double>(decimals));
+}
+
+// Checks that the six lines below "gpu time" add up to 100 % and, but for rounding, to its time, that no part is larger
+// than its whole, and that columns are apart. Returns the number of lines.
 int check_sums(const std::string& text) {
-  const std::regex line_of_part(R"(^(gpu time|  [a-z ,]+?) +([0-9.]+) (ns|us|ms|s) +([0-9.]+) %.*$)");
+  const std::regex line_of_part(R"(^(gpu time|  [a-z ,]+?) +([0-9.]+) (ns|us|ms|s|min|h|d) +([0-9.]+) %.*$)");
+  const std::regex whole(R"( of ([0-9.]+) (ns|us|ms|s|min|h|d)(;.*)?$)");
   long tenths = 0;
   double time = 0;
   double span = 0;
+  double step = 0;
   int parts = 0;
   for (const std::string& line : lines_of(text)) {
     std::smatch match;
     if (!std::regex_match(line, match, line_of_part)) continue;
     if (match[1] == "gpu time") {
-      span = std::stod(match[2]);
+      span = ns_of(match[2], match[3]);
+      step = step_of(match[2], match[3]);
       EXPECT_EQ(match[4], "100.0");
       continue;
     }
     parts++;
-    time += std::stod(match[2]);
+    const double part = ns_of(match[2], match[3]);
+    EXPECT_LE(part, span) << line;
+    time += part;
+    std::smatch of;
+    if (std::regex_search(line, of, whole)) {
+      EXPECT_LE(part, ns_of(of[1], of[2]) * (1 + 1e-12)) << line;
+    }
     tenths += std::lround(std::stod(match[4]) * 10);
   }
   EXPECT_EQ(tenths, 1000);
-  EXPECT_NEAR(time, span, span * 1e-12);
+  EXPECT_NEAR(time, span, 3 * step * (1 + 1e-9));  // half a step for each of the six
   return parts;
 }
 
@@ -148,11 +176,96 @@ TEST(AnswerText, OddSpansStillAddUp) {
     row.compute_ns = span / 3;
     row.exposed_comm_ns = span / 3;
     row.exposed_memcpy_ns = 0;
+    row.comm_ns = row.exposed_comm_ns;
     row.idle_ns = span - row.compute_ns - row.exposed_comm_ns;
     row.prep_idle_ns = row.idle_ns / 7;
     row.call_idle_ns = row.idle_ns / 7;
     EXPECT_EQ(check_sums(answer_text(answer, {.run_name = "odd"})), 6);
   }
+}
+
+// The whole of a part is in the scale of the part, or it might round to less.
+TEST(AnswerText, NoPartIsLargerThanItsWhole) {
+  for (const std::int64_t scale : {std::int64_t{1}, std::int64_t{10}, std::int64_t{1000}, std::int64_t{100000}}) {
+    for (std::int64_t whole = 1; whole < 60; whole++) {
+      Answer answer = answer_of(1);
+      TimelineRow& row = answer.timeline[0];
+      row.memcpy_ns = (whole * 16'807 + 43'200) * scale;
+      row.exposed_memcpy_ns = row.memcpy_ns - whole % 3;
+      row.comm_ns = (whole * 48'271 + 81'300) * scale;
+      row.exposed_comm_ns = row.comm_ns - whole % 2;
+      row.compute_ns = 77 * scale;
+      row.prep_idle_ns = row.call_idle_ns = 11;
+      row.idle_ns = 33;
+      row.span_ns = row.compute_ns + row.exposed_comm_ns + row.exposed_memcpy_ns + row.idle_ns;
+      EXPECT_EQ(check_sums(answer_text(answer, {.run_name = "parts"})), 6);
+    }
+  }
+}
+
+TEST(AnswerText, SmallPartKeepsItsOwnUnit) {
+  Answer answer = answer_of(1);
+  answer.timeline[0].memcpy_ns = 43'200;
+  answer.timeline[0].idle_ns += answer.timeline[0].exposed_memcpy_ns - 43'200;
+  answer.timeline[0].exposed_memcpy_ns = 43'200;
+  const std::string text = answer_text(answer, {.run_name = "copies"});
+  EXPECT_NE(text.find("  copies                 0.0 ms    0.0 %  of 43.2 us\n"), std::string::npos) << text;
+}
+
+TEST(AnswerText, ColumnsStayApartWhenTimesAreLong) {
+  Answer answer = answer_of(2);
+  for (TimelineRow& row : answer.timeline) {
+    row.rank = row.rank.value() + 100'000'000;
+    for (std::int64_t* ns :
+         {&row.span_ns, &row.compute_ns, &row.comm_ns, &row.overlap_ns, &row.exposed_comm_ns, &row.exposed_memcpy_ns,
+          &row.memcpy_ns, &row.idle_ns, &row.prep_idle_ns, &row.call_idle_ns})
+      *ns *= 14'000'000'000;
+  }
+  for (KernelSummaryRow& row : answer.kernel_summary) row.total_ns *= 14'000'000'000;
+  for (GpuRow& row : answer.gpus) row.num_kernels = 9'000'000'000'000'000'000;
+  const std::string text = answer_text(answer, {.run_name = "long"});
+  check_width(text);
+  EXPECT_EQ(check_sums(text), 6) << text;
+  EXPECT_FALSE(std::regex_search(text, std::regex("%[0-9-]"))) << text;
+  EXPECT_FALSE(std::regex_search(text, std::regex("[a-z][0-9.]+ d"))) << text;
+}
+
+TEST(AnswerText, ConsecutiveWindowsAreOneGpu) {
+  Answer answer = answer_of(2);
+  for (std::size_t i = 0; i < 2; i++) {
+    answer.inputs[i].rank = 1;
+    answer.gpus[i].rank = answer.timeline[i].rank = 1;
+    answer.timeline[i].start_ns = 1'000 - static_cast<std::int64_t>(i);  // the second input comes first
+  }
+  answer.timeline[1].span_ns = 700'000'000;
+  answer.timeline[1].idle_ns += 700'000'000 - 612'412'346;
+  const std::string text = answer_text(answer, {.run_name = "run"});
+  EXPECT_NE(text.find("run          1 rank, 1 x AMD Instinct MI300X, 2 windows, 24.7 MB"), std::string::npos) << text;
+  EXPECT_NE(text.find("mean of 2 windows\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\neach window\n"), std::string::npos) << text;
+  const std::size_t first = text.find("  rank 1 gpu 0 window 1/2   700.0 ms");
+  const std::size_t second = text.find("  rank 1 gpu 0 window 2/2   612.4 ms");
+  EXPECT_LT(first, second) << text;
+  EXPECT_NE(second, std::string::npos) << text;
+  EXPECT_NE(text.find("compute kernels' time in all windows\n"), std::string::npos) << text;
+  check_width(text);
+}
+
+TEST(AnswerText, GpusAreInOrderOfRankThenGpu) {
+  Answer answer = answer_of(4);
+  const std::array<std::pair<int, int>, 4> places = {{{10, 0}, {2, 11}, {2, 3}, {0, 0}}};
+  for (std::size_t i = 0; i < places.size(); i++) {
+    answer.timeline[i].rank = answer.gpus[i].rank = places[i].first;
+    answer.timeline[i].gpu = answer.gpus[i].gpu = places[i].second;
+  }
+  const std::string text = answer_text(answer, {.run_name = "run"});
+  std::vector<std::string> labels;
+  const std::regex label("^  (rank [0-9]+ gpu [0-9]+) ");
+  for (const std::string& line : lines_of(text)) {
+    std::smatch match;
+    if (std::regex_search(line, match, label)) labels.push_back(match[1]);
+  }
+  EXPECT_EQ(labels, (std::vector<std::string>{"rank 0 gpu 0", "rank 2 gpu 3", "rank 2 gpu 11", "rank 10 gpu 0"}));
 }
 
 TEST(AnswerText, EmptySpanIsShown) {
@@ -172,6 +285,18 @@ TEST(AnswerText, NoGpuWorkNamesTheRemedy) {
   EXPECT_NE(text.find("No gpu work was found: none of the 1,000 events in 1 file"), std::string::npos) << text;
   EXPECT_NE(text.find("ProfilerActivity.CUDA"), std::string::npos) << text;
   check_width(text);
+}
+
+TEST(AnswerText, UnknownAcceleratorIsNoFaultOfTheProfiling) {
+  Answer answer = answer_of(1);
+  answer.gpus.clear();
+  answer.timeline.clear();
+  answer.kernel_summary.clear();
+  answer.summaries[0].gpus.clear();
+  answer.health_log.add(HealthKind::unknown_gpu_category, "rank0.json @ byte 3", "records of another accelerator", 7);
+  const std::string text = answer_text(answer, {.run_name = "other"});
+  EXPECT_NE(text.find("accelerator that this build of Chopper does not know"), std::string::npos) << text;
+  EXPECT_EQ(text.find("ProfilerActivity.CUDA"), std::string::npos) << text;
 }
 
 TEST(AnswerText, NoMatchNamesTheGpusThereAre) {

@@ -111,13 +111,12 @@ def read_text(path, health):
 # ------------------------------------------------------------------------------------------------------ strict JSON
 
 def join_pairs(pairs):
-    """An object from its pairs: the last of equal keys counts, but the first `args` with content is kept (rule 1.5)."""
+    """An object from its pairs: the last of equal keys counts; the members of several `args` are merged (rule 1.5)."""
     result = dict(pairs)
     if len(result) != len(pairs):
-        for key, value in pairs:
-            if key == "args" and isinstance(value, dict) and value:
-                result["args"] = value
-                break
+        objects = [v for k, v in pairs if k == "args" and isinstance(v, dict)]
+        if objects:                                     # CHOICE: an `args` that is no object changes nothing
+            result["args"] = {key: value for members in objects for key, value in members.items()}
         arrays = [v for k, v in pairs if k == "traceEvents" and isinstance(v, list)]
         if len(arrays) > 1:
             result["traceEvents"] = [event for array in arrays for event in array]
@@ -146,13 +145,17 @@ class Bad(Exception):
 
 SPACE = re.compile(r"[ \t\r\n]*")
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])")
+WORD = re.compile(r'[^\s,:{}\[\]"]+')
 WORDS = {"true": True, "false": False, "null": None}
-NULL_WORDS = ("NaN", "-NaN", "Infinity", "-Infinity", "N/A")
+ABSENT = object()                                       # what is no JSON where the value of a member is expected
 PLAIN = re.compile("[^\"\\\\\\x00-\\x1f\udc80-\udcff]+")
 ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 HEX4 = re.compile(r"[0-9a-fA-F]{4}")
 EVENT_START = re.compile(r'\{\s*"(?:ph|cat|name|pid|tid|ts|dur|args|id|s|bp)"\s*:')
 EVENT_END = re.compile(r"\}\s*(?=[,\]])")
+AFTER_STRAY_BRACKET = re.compile(r"[\s\],]*(?=" + EVENT_START.pattern + ")")
+DOCUMENT_START = re.compile(r'\{\s*["}]|\[\s*[\[{\]]')
+FIELD_NAME = re.compile(r'"(?:ph|cat|name|pid|tid|ts|dur|args|id|bp)"\s*:')
 
 
 def skip_space(text, pos):
@@ -179,24 +182,30 @@ class Tolerant:
         number = NUMBER.match(text, pos)
         if number:
             return Num(number.group()), number.end()
-        for word, meaning in WORDS.items():
-            if text.startswith(word, pos):
-                return meaning, pos + len(word)
-        for word in NULL_WORDS:
-            if text.startswith(word, pos):
-                self.repaired = True
-                return None, pos + len(word)
-        if len(text) - pos < 40 and not re.search(r"[,}\]\s]", text[pos:]):
+        word = WORD.match(text, pos)
+        if word is None:
+            raise Bad()
+        if word.end() == len(text):
             raise Cut()
-        raise Bad()
+        if word.group() in WORDS:
+            return WORDS[word.group()], word.end()
+        follows = skip_space(text, word.end())
+        if follows < len(text) and text[follows] not in ",}]":
+            raise Bad()                                 # CHOICE: several words are not one value
+        if DECIMAL.match(word.group()):
+            return Num(word.group()), word.end()        # CHOICE: 01, +1 and .5 are decimal text, though no JSON
+        if where == "object":
+            return ABSENT, word.end()
+        self.repaired = True
+        return None, word.end()
 
     def object(self, pos):
-        text, pairs, pos = self.text, [], skip_space(self.text, pos + 1)
+        text, pairs, members, pos = self.text, [], 0, skip_space(self.text, pos + 1)
         while True:
             if pos >= len(text):
                 raise Cut()
             if text[pos] == "}":
-                self.repaired |= bool(pairs)            # "," before "}"
+                self.repaired |= bool(members)          # "," before "}"
                 return join_pairs(pairs), pos + 1
             if text[pos] != '"':
                 raise Bad()
@@ -207,7 +216,9 @@ class Tolerant:
             if text[pos] != ":":
                 raise Bad()
             value, pos = self.value(pos + 1, "object")
-            pairs.append((key, value))
+            if value is not ABSENT:
+                pairs.append((key, value))
+            members += 1
             pos = skip_space(text, pos)
             if pos >= len(text):
                 raise Cut()
@@ -243,15 +254,24 @@ class Tolerant:
             return True
         if where == "key":
             return text[pos] == ":"
-        if where == "array":
+        if where in ("array", "element"):
             return text[pos] in ",]"
         if text[pos] != ",":
             return text[pos] == "}"
         after = skip_space(text, pos + 1)
         return after >= len(text) or text[after] in '"}'
 
+    def comma_before_field(self, pos, begin):
+        """The position of the comma in `, "KEY":` when the quote at pos opens such a key, inside a string from begin."""
+        comma = pos - 1
+        while comma >= begin and self.text[comma] in " \t\r\n":
+            comma -= 1
+        found = comma >= begin and self.text[comma] == "," and FIELD_NAME.match(self.text, pos)
+        return comma if found else None
+
     def string(self, pos, where):
         text, parts, pos = self.text, [], pos + 1
+        begin = pos
         while True:
             plain = PLAIN.match(text, pos)
             if plain:
@@ -264,6 +284,9 @@ class Tolerant:
                 if self.can_end(pos + 1, where):
                     return "".join(parts), pos + 1
                 self.repaired = True
+                comma = self.comma_before_field(pos, begin) if where == "object" else None
+                if comma is not None:                   # the closing quote is missing
+                    return "".join(parts)[:comma - pos], comma
                 parts.append(c)
                 pos += 1
             elif c == "\\":
@@ -324,7 +347,7 @@ def read_event(parser, pos):
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(10 ** 6)
     try:
-        value, end = parser.value(pos, "array")
+        value, end = parser.value(pos, "element")
     finally:
         sys.setrecursionlimit(limit)
     return value, end, parser.repaired
@@ -344,7 +367,12 @@ def tolerant_events(parser, pos, bare, events, health):
         if text[pos] == "]":
             if commas:
                 health["separator_repaired"] += 1
-            return pos + 1
+            more = AFTER_STRAY_BRACKET.match(text, pos + 1)
+            if more is None:
+                return pos + 1
+            health["text_repaired"] += 1                # a stray "]": more events follow
+            commas, first, pos = 0, True, more.end()
+            continue
         if commas != (0 if first else 1):
             health["separator_repaired"] += 1
         commas, first, begin = 0, False, pos
@@ -404,7 +432,9 @@ def tolerant_object(parser, pos, events, meta, health):
                 if pos is None:
                     return seen, None
             else:
-                meta[key], pos = parser.value(begin, "object")
+                value, pos = parser.value(begin, "object")
+                if value is not ABSENT:
+                    meta[key] = value
         except (Bad, Cut):                              # unreadable metadata: look for the events behind it
             later = re.compile(r'"traceEvents"\s*:\s*\[').search(text, pos + 1)
             if later is None:
@@ -436,6 +466,12 @@ def read_document(text, health):
         pos = skip_space(text, pos)
         if pos >= len(text):
             break
+        if documents and EVENT_START.match(text, pos):  # events behind a document, without a "[" of their own
+            health["text_repaired"] += 1
+            rest = Counter()
+            pos = tolerant_events(parser, pos, True, events, rest)
+            health.update({kind: n for kind, n in rest.items() if kind != "unclosed_array"})
+            continue
         if text[pos] == "{":
             document_events, document_meta = [], {}
             seen, pos = tolerant_object(parser, pos, document_events, document_meta, health)
@@ -446,9 +482,12 @@ def read_document(text, health):
         elif text[pos] == "[":
             pos = tolerant_events(parser, pos + 1, True, events, health)
         else:
-            if documents:
-                health["trailing_bytes"] += 1
-            break
+            if not documents:
+                break
+            health["trailing_bytes"] += 1
+            later = DOCUMENT_START.search(text, pos)
+            pos = later.start() if later else None
+            continue
         documents += 1
         health["second_document"] += documents > 1
     if not documents:
@@ -505,12 +544,33 @@ def to_id(value):
     return number - 2 ** 64 if number > INT64_MAX else number
 
 
+def base_time(value):
+    """A usable baseTimeNanoseconds, else None."""
+    if not isinstance(value, str) or not INTEGER.match(value):
+        return None
+    return int(value) if -(3 * 2 ** 60) < int(value) < 3 * 2 ** 60 else None
+
+
+def has_part_of_us(value):
+    """Whether a ts or dur has a fraction ("5.0" and "1.5e1" too), or an exponent that leaves no whole microsecond."""
+    parts = decimal_parts(value)
+    if parts is None:
+        return False
+    _, whole, fraction, exponent = parts
+    digits = whole.lstrip("0")
+    return bool(fraction) or bool(digits) and exponent + len(digits) - len(digits.rstrip("0")) < 0
+
+
 def to_dims(value):
     """[x, y, z] or None."""
     if not isinstance(value, list) or len(value) != 3:
         return None
     dims = [to_id(v) for v in value]
     return None if None in dims else dims
+
+
+def is_text(value):
+    return isinstance(value, str) and not isinstance(value, Num)
 
 
 def name_text(value):
@@ -548,21 +608,32 @@ def fractions_unpadded(fractions, has_base):
 GPU_KIND = {"kernel": "kernel", "gpu_memcpy": "memcpy", "memcpy": "memcpy", "gpu_memset": "memset", "memset": "memset"}
 CALL_KIND = {"cuda_runtime": 0, "runtime": 0, "cuda_driver": 1}
 RANGE_KIND = {"cpu_op": "operator", "operator": "operator", "user_annotation": "annotation"}
+NO_HOST_WORK = {"gpu_user_annotation", "trace", "overhead", "cuda_sync", "cuda_event", "cuda_profiler_range", "mtia_ccp_events"}
+KNOWN_CATEGORIES = GPU_KIND.keys() | CALL_KIND.keys() | RANGE_KIND.keys() | {"python_function"} | NO_HOST_WORK
+
+
+def category_of(event):
+    """The first known one of the comma-separated categories in lower case, else the whole text, "" without one."""
+    cat = event.get("cat")
+    if not is_text(cat):
+        return ""
+    for part in cat.split(","):
+        if part.strip().lower() in KNOWN_CATEGORIES:
+            return part.strip().lower()
+    return cat.strip().lower()
 
 
 class Span:
     """One span; gpu work gets the labels at the end later."""
-    __slots__ = ("cat", "gpu_kind", "name", "start", "end", "offset", "thread", "args", "gpu", "has_dur", "unclosed",
+    __slots__ = ("cat", "gpu_kind", "name", "start", "end", "offset", "thread", "args", "gpu",
                  "launch", "innermost", "operator", "klass", "comm_copy")
 
     def __init__(self, event, offset, start, end):
         self.start, self.end, self.offset, self.thread = start, end, offset, thread_of(event)
-        cat = event.get("cat")
-        self.cat = cat.lower() if isinstance(cat, str) and not isinstance(cat, Num) else ""
+        self.cat = category_of(event)
         self.gpu_kind = GPU_KIND.get(self.cat)
         self.name = name_text(event.get("name")) or ""
         self.args = event["args"] if isinstance(event.get("args"), dict) else {}
-        self.has_dur, self.unclosed = True, False
         self.launch = self.innermost = self.operator = None
         self.klass, self.comm_copy, self.gpu = None, False, None
         if self.gpu_kind:
@@ -573,66 +644,83 @@ class Span:
 def has_missing_field(event):
     name = event.get("name")
     return (not isinstance(event.get("pid"), str) or not isinstance(event.get("tid"), str)
-            or name_text(name) is None or not isinstance(event.get("args"), dict)
-            or not isinstance(event.get("cat"), str) or isinstance(event.get("cat"), Num))
+            or name_text(name) is None or not isinstance(event.get("args", {}), dict)
+            or not is_text(event.get("cat", "")))
+
+
+PHASES = "XBEMCiIstfbneSTFpONDPVvRc(),"
 
 
 def phase_of(event):
-    """The phase; no `ph` but `ts` and `dur` is X."""
+    """The phase; without a text `ph` but with `ts` and `dur` it is X; a text that is no phase of the format is "unknown"."""
     ph = event.get("ph")
-    if isinstance(ph, str) and not isinstance(ph, Num):
-        return ph
+    if is_text(ph):
+        return ph if len(ph) == 1 and ph in PHASES else "unknown"
     return "X" if "ts" in event and "dur" in event else None
 
 
 def read_spans(events, base, unpadded, health):
-    """(spans of X and of B/E pairs not yet quarantined, quarantined ones are counted, ts of the first span)."""
-    spans, ends_open, last_time, first_ts = [], defaultdict(list), None, None
+    """(spans of X and of B/E pairs not yet quarantined, quarantined ones are counted, whether most ts are absolute)."""
+    spans, ends_open, last_time, votes = [], defaultdict(list), None, Counter()
     for offset, event in enumerate(events):
         if not isinstance(event, dict) or not ("ph" in event or "ts" in event or "name" in event):
             health["not_an_event"] += 1
             continue
         ph = phase_of(event)
         ts = to_ns(event.get("ts"), unpadded)
-        in_range = ts is not None and fits(ts) and fits(base + ts)
-        if in_range and (last_time is None or base + ts > last_time):
+        in_range = ts is not None and fits(ts)
+        if in_range and valid_time(base + ts) and (last_time is None or base + ts > last_time):
             last_time = base + ts
+        if ph == "unknown":
+            health["missing_field"] += 1
         if ph not in ("X", "B", "E"):
             continue
         if ph != "E":
-            health["missing_field"] += "ph" not in event or has_missing_field(event)
+            health["missing_field"] += not is_text(event.get("ph")) or has_missing_field(event)
         if ts is None:
             health["missing_time"] += 1
             continue
-        if in_range and ts != 0 and first_ts is None:   # CHOICE: the first valid event is a span with a ts that is not 0
-            first_ts = ts
+        if in_range:
+            votes[ts > 10 ** 18] += 1
         if ph in ("B", "E"):
-            if in_range:
+            if in_range:                                # CHOICE: a B or E whose ts does not fit is counted and pairs with nothing
                 ends_open[thread_of(event)].append((base + ts, offset, ph, event))
             else:
                 health["time_overflow"] += 1
             continue
         dur = to_ns(event.get("dur"), unpadded)
         span = Span(event, offset, base + ts, base + ts + (dur or 0))
-        span.has_dur = dur is not None
         if dur is None:
-            health["missing_duration"] += 1
+            health["missing_duration_gpu" if span.gpu_kind else "missing_duration"] += 1
             if span.gpu_kind:
                 continue
-        if not in_range or not fits(dur or 0) or not fits(span.end) or (dur or 0) >= 2 ** 62:
+        if not in_range or not fits(dur or 0):
             health["time_overflow"] += 1
-        elif span.end < span.start:
-            health["negative_duration"] += 1
-        else:
+        elif usable(span, health):
             spans.append(span)
             last_time = max(last_time, span.end)
     for thread_events in ends_open.values():
         spans += pair_begin_end(thread_events, last_time, health)
-    return spans, first_ts
+    return spans, votes[True] > votes[False]
+
+
+def valid_time(time):
+    return -(2 ** 62) < time < 2 ** 62
+
+
+def usable(span, health):
+    """The quarantine rules that look at one span alone; False: counted."""
+    if not valid_time(span.start) or not valid_time(span.end) or span.end - span.start >= 2 ** 62:
+        health["time_overflow"] += 1
+        return False
+    if span.end < span.start:
+        health["negative_duration"] += 1
+        return False
+    return True
 
 
 def pair_begin_end(thread_events, last_time, health):
-    """Spans of the B and E events of one thread."""
+    """Spans of the B and E events of one thread. Only the time and the name of an E matter."""
     spans, opened = [], []
     for time, offset, ph, event in sorted(thread_events, key=lambda e: (e[0], e[1])):
         if ph == "B":
@@ -643,28 +731,18 @@ def pair_begin_end(thread_events, last_time, health):
             if name is None or opened[index].name == name:
                 span = opened.pop(index)
                 span.end = time
-                if isinstance(event.get("args"), dict):  # CHOICE: arguments of the end count where the begin has none
-                    span.args = {**event["args"], **span.args}
-                    if span.gpu_kind and to_id(span.args.get("device")) is not None:
-                        span.gpu = to_id(span.args["device"])
                 spans.append(span)
                 break
         else:
             health["unmatched_end"] += 1
     for span in opened:
-        health["unclosed_span"] += 1
-        if not span.gpu_kind:
-            span.end, span.unclosed = max(last_time, span.start), True
+        if span.gpu_kind:
+            health["unclosed_gpu_span"] += 1
+        else:
+            health["unclosed_span"] += 1
+            span.end = span.start if last_time is None else max(last_time, span.start)
             spans.append(span)
-    return [s for s in spans if not overlong(s, health)]
-
-
-def overlong(span, health):
-    """A begin/end pair of 2^62 ns or more."""
-    if span.end - span.start >= 2 ** 62:
-        health["time_overflow"] += 1
-        return True
-    return False
+    return [s for s in spans if usable(s, health)]
 
 
 def is_host_record(span):
@@ -695,6 +773,21 @@ def quarantine(spans, absolute_ts, health):
 
 # ------------------------------------------------------------------------------------------------------ links, classes
 
+def device_processes(works, calls):
+    """{device: pid of most of its records whose calls are all of one process}; a device without a majority is missing."""
+    votes = defaultdict(Counter)                        # CHOICE: the unknown device is a device, no pid is a pid
+    for work in works:
+        pids = {call.thread[0] for call in calls.get(to_id(work.args.get("correlation")) or 0, [])}
+        if len(pids) == 1:
+            votes[work.gpu][pids.pop()] += 1
+    result = {}
+    for device, counts in votes.items():
+        pid, most = counts.most_common(1)[0]
+        if 2 * most > counts.total():
+            result[device] = pid
+    return result
+
+
 def link_launches(spans):
     """Sets span.launch of gpu work to its launch call."""
     calls = defaultdict(list)
@@ -703,10 +796,16 @@ def link_launches(spans):
             correlation = to_id(span.args.get("correlation"))
             if correlation:
                 calls[correlation].append(span)
-    for span in spans:
-        if not span.gpu_kind:
-            continue
+    works = [s for s in spans if s.gpu_kind]
+    several = len({s.thread[0] for s in spans if s.cat in CALL_KIND}) > 1
+    process_of = device_processes(works, calls) if several else {}
+    for span in works:
         candidates = calls.get(to_id(span.args.get("correlation")) or 0, [])
+        if several:
+            if span.gpu in process_of:
+                candidates = [c for c in candidates if c.thread[0] == process_of[span.gpu]]
+            elif len({c.thread[0] for c in candidates}) > 1:
+                continue
         for kind in (0, 1):                             # runtime, then driver
             of_kind = [c for c in candidates if CALL_KIND[c.cat] == kind]
             if not of_kind:
@@ -754,6 +853,13 @@ def contains(name, parts):
     return any(p in name for p in parts)
 
 
+def without(name, words):
+    """The name without every occurrence of the words."""
+    for word in words:
+        name = name.replace(word, "")
+    return name
+
+
 def classify(work, lists):
     """The class of a gpu record: the first rule of specification 3 that decides."""
     lower = work.name.lower()
@@ -770,24 +876,26 @@ def classify(work, lists):
     comm = lists["communication"]
     if starts(lower.removeprefix("void "), comm["kernel_prefix_nocase"]) or contains(lower, comm["kernel_contains_nocase"]):
         return "comm"
-    if work.innermost:
-        name = work.innermost.name
+    for record in (work.operator, work.innermost):
+        name = record.name if record else ""
         if name in comm["operator_exact"] or starts(name, comm["operator_prefix"]):
             return "comm"
     if work.operator:
         name, rules = work.operator.name, lists["operator_class"]
-        if contains(name, rules["attention_contains"]):
+        rest = without(name, rules.get("ignore", []))
+        if contains(rest, rules["attention_contains"]):
             return "attention"
-        if name in rules["gemm_exact"] or contains(name, rules["gemm_contains"]):
+        if name in rules["gemm_exact"] or contains(rest, rules["gemm_contains"]):
             return "gemm"
         if starts(name, rules["vector_prefix"]):
             return "vector"
     rules = lists["kernel_class"]
-    if contains(lower, rules["attention_contains_nocase"]) or starts(lower, rules["attention_prefix_nocase"]):
+    rest = without(lower, rules.get("ignore_nocase", []))
+    if contains(rest, rules["attention_contains_nocase"]) or starts(lower, rules["attention_prefix_nocase"]):
         return "attention"
-    if contains(lower, rules["gemm_contains_nocase"]):
+    if contains(rest, rules["gemm_contains_nocase"]):
         return "gemm"
-    if contains(lower, rules["vector_contains_nocase"]):
+    if contains(rest, rules["vector_contains_nocase"]):
         return "vector"
     return "other"
 
@@ -929,19 +1037,21 @@ def kernel_summary(works, by_gpu=False):
 def load(path, health):
     """(gpu work with all labels, clock, quantum_ns) of a file."""
     events, meta = read_document(read_text(path, health), health)
-    base = to_id(meta.get("baseTimeNanoseconds"))
-    fractions = set()
+    base = base_time(meta.get("baseTimeNanoseconds"))
+    health["missing_field"] += base is None and "baseTimeNanoseconds" in meta
+    fractions, fine = set(), False
     for event in events:
         if isinstance(event, dict):
             for field in ("ts", "dur"):
                 value = event.get(field)
-                if isinstance(value, str) and "." in value:
+                if isinstance(value, str) and ("." in value or "e" in value.lower()):
+                    fine = fine or has_part_of_us(value)
                     parts = decimal_parts(value)
                     if parts and parts[2]:
                         fractions.add(parts[2])
     unpadded = fractions_unpadded(fractions, base is not None)
-    spans, first_ts = read_spans(events, base or 0, unpadded, health)
-    absolute_ts = base is None and first_ts is not None and first_ts > 10 ** 18
+    spans, mostly_absolute = read_spans(events, base or 0, unpadded, health)
+    absolute_ts = base is None and mostly_absolute
     spans = quarantine(spans, absolute_ts, health)
     with open(ROOT / "data" / "classes.toml", "rb") as file:
         lists = tomllib.load(file)
@@ -950,7 +1060,7 @@ def load(path, health):
     works = [s for s in spans if s.gpu_kind]
     for work in works:
         work.klass = classify(work, lists)
-    return works, "unix" if base is not None or absolute_ts else "relative", 1 if fractions else 1000
+    return works, "unix" if base is not None or absolute_ts else "relative", 1 if fine else 1000
 
 
 def analyse(path):

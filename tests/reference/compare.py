@@ -21,7 +21,13 @@ import chopper_reference as reference  # noqa: E402
 COUNTS = ("num_kernels", "num_memcpy", "num_memset", "num_comm_kernels")
 SUMMARY = ("num", "total_ns", "min_ns", "max_ns", "p50_ns", "p95_ns")
 HEALTH = ("time_overflow", "negative_duration", "zero_timestamp", "outside_host_window", "missing_duration", "missing_time",
-          "unreadable_event", "not_an_event")
+          "unreadable_event", "not_an_event", "unclosed_gpu_span", "missing_duration_gpu")
+# Exit statuses of the real files below data/kineto; those not named here: 0.
+EXIT_STATUS = dict.fromkeys(
+    ("no_traceEvents.json", "only_whitespace.json", "scalar.json", "zero_bytes.json", "zero_bytes.json.gz"), 1)
+EXIT_STATUS |= dict.fromkeys(
+    ("huge_numbers.json", "missing_and_mistyped_fields.json", "nan_infinity.json", "negative_ts_dur.json",
+     "non_object_events.json", "truncated.json", "truncated_gz.json.gz", "utf16.json"), 3)
 SHOWN = 12
 
 
@@ -61,7 +67,8 @@ def compare_gpus(ours, expected, differences):
             differences.append((f"{what}[gpu {gpu}]", "row" if gpu in rows else "no row",
                                 "row" if gpu in expected_gpus else "no row"))
     for gpu, want in expected_gpus.items():
-        wanted = {"gpus": {k: want[k] for k in COUNTS}, "timeline": want["timeline"], "coverage": want["coverage"]}
+        wanted = {"gpus": {k: want[k] for k in COUNTS}, "coverage": want["coverage"],
+                  "timeline": want["timeline"] | {"num_no_launch": want["num_no_launch"]}}
         for what, values in wanted.items():
             row = tables[what].get(gpu)
             if row is None:
@@ -113,8 +120,18 @@ def compare_health(ours, expected, differences):
             differences.append((f"health.{kind}", counts[kind], expected["health"].get(kind, 0)))
 
 
-def compare_file(chopper, path):
-    """(seconds of chopper, seconds of the reference, list of differences, remark)."""
+def compare_inputs(ours, expected, differences):
+    rows = ours.get("inputs", [])
+    if len(rows) != 1:
+        differences.append(("inputs", f"{len(rows)} rows", "one row"))
+        return
+    for key in ("clock", "quantum_ns"):
+        if rows[0].get(key) != expected[key]:
+            differences.append((f"inputs.{key}", rows[0].get(key, "absent"), expected[key]))
+
+
+def compare_file(chopper, path, known):
+    """(seconds of chopper, seconds of the reference, list of differences, remark). `known`: a real file of data/kineto."""
     begin = time.monotonic()
     try:
         status, ours, message = run_chopper(chopper, path)
@@ -124,6 +141,8 @@ def compare_file(chopper, path):
     expected, works = reference.analyse(path)
     end = time.monotonic()
     differences, remark = [], ""
+    if known and status != EXIT_STATUS.get(Path(path).name, 0):
+        differences.append(("exit status", f"{status} ({message[:120]})", EXIT_STATUS.get(Path(path).name, 0)))
     if "zstd" in expected.get("error", ""):
         remark = "not compared: " + expected["error"]
     elif status == 1:
@@ -133,6 +152,7 @@ def compare_file(chopper, path):
     elif ours is None:
         differences.append(("exit status", f"{status} ({message[:120]})", "0, 1 or 3"))
     else:
+        compare_inputs(ours, expected, differences)
         compare_gpus(ours, expected, differences)
         compare_summary(ours, works, differences)
         compare_health(ours, expected, differences)
@@ -164,9 +184,11 @@ def main():
         for path in large:
             print(f"skipped      {path.name}: larger than {options.skip_larger_than:g} MB")
     chopper = str(Path(options.chopper).resolve())
+    real = top.resolve()
+    known = [path.resolve().is_relative_to(real) for path in files]
     failed = 0
     with ProcessPoolExecutor(max(1, options.jobs)) if options.jobs > 1 else InProcess() as pool:
-        for path, outcome in zip(files, pool.map(compare_file, [chopper] * len(files), files)):
+        for path, outcome in zip(files, pool.map(compare_file, [chopper] * len(files), files, known)):
             seconds, reference_seconds, differences, remark = outcome
             label = path.relative_to(top) if path.is_relative_to(top) else path
             verdict = f"{len(differences)} DIFFER" if differences else "ok"

@@ -2,9 +2,10 @@
 #include "ingest/kineto/assemble.h"
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "base/decimal.h"
 #include "base/parallel.h"
@@ -15,8 +16,7 @@ namespace chopper {
 namespace {
 
 constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62;  // 146 years around 1970: sums of spans stay inside int64
-constexpr std::int64_t kAbsoluteTs = 1'000'000'000'000'000'000;  // 1e15 us in ns: larger ts are UNIX time themselves
-constexpr std::int64_t kWindowSlack = 60'000'000'000;            // 60 s, spec 2
+constexpr std::int64_t kWindowSlack = 60'000'000'000;       // 60 s, spec 2
 
 // The global ids of one worker's names and threads.
 struct Translation {
@@ -53,6 +53,48 @@ void reserve_table(Table& table, std::size_t rows) {
   for_each_column(table, [&](auto& column) { column.reserve(rows); });
 }
 
+// The open begins of one thread. Begins closed out of order stay as gaps until they are on top, so that every end costs
+// the same.
+class OpenStack {
+ public:
+  void push(const OpenSpan& span) {
+    by_name_[span.name].push_back(spans_.size());
+    spans_.emplace_back(span);
+  }
+
+  // The begin that `end` closes: the innermost of its name, or the innermost of all when it has none.
+  std::optional<OpenSpan> pop(const OpenSpan& end) {
+    std::size_t at = 0;
+    if (end.named) {
+      const auto found = by_name_.find(end.name);
+      if (found == by_name_.end() || found->second.empty()) return std::nullopt;
+      at = found->second.back();
+      found->second.pop_back();
+    } else {
+      if (spans_.empty()) return std::nullopt;  // the top is never a gap
+      at = spans_.size() - 1;
+      by_name_[spans_[at]->name].pop_back();
+    }
+    const std::optional<OpenSpan> span = std::exchange(spans_[at], std::nullopt);
+    while (!spans_.empty() && !spans_.back()) spans_.pop_back();
+    return span;
+  }
+
+  std::vector<OpenSpan> take_all() {
+    std::vector<OpenSpan> left;
+    for (const std::optional<OpenSpan>& span : spans_) {
+      if (span) left.push_back(*span);
+    }
+    spans_.clear();
+    by_name_.clear();
+    return left;
+  }
+
+ private:
+  std::vector<std::optional<OpenSpan>> spans_;
+  std::unordered_map<StringId, std::vector<std::size_t>> by_name_;
+};
+
 class Assembler {
  public:
   Assembler(std::vector<EventPart> parts, std::vector<EventParser>& parsers, const TraceDocument& document,
@@ -66,10 +108,19 @@ class Assembler {
   TraceTables run() {
     collect_notes();
     join_tables();
-    const auto first = std::find_if(parts_.begin(), parts_.end(), [](const EventPart& p) { return p.has_first_time; });
-    if (first != parts_.end()) first_time_ns_ = first->first_time_ns;
+    std::uint64_t num_times = 0;
+    std::uint64_t num_absolute = 0;
+    for (const EventPart& part : parts_) {
+      num_times += part.num_times;
+      num_absolute += part.num_absolute_times;
+    }
+    // Base and ordinary times together stay below the limit.
+    if (metadata_.base_ns && std::abs(*metadata_.base_ns) >= kTimeLimit - kOrdinaryTime) {
+      metadata_.base_ns.reset();
+      metadata_.base_unreadable = true;
+    }
     base_ns_ = metadata_.base_ns.value_or(0);
-    absolute_ts_ = !metadata_.base_ns && first_time_ns_ > kAbsoluteTs;
+    absolute_ts_ = !metadata_.base_ns && num_absolute * 2 > num_times;
     pair_open_spans();
     set_times();
     quarantine_gpu_work();
@@ -163,6 +214,12 @@ class Assembler {
         open_spans_.push_back(span);
       }
     }
+    for (const EventPart& part : parts_) {
+      for (OddHostRecord record : part.odd_host) {
+        record.name = translations[part.worker](record.name);
+        odd_host_.push_back(record);
+      }
+    }
     const auto join = [&](auto TraceTables::*table, auto EventPart::*part_table, std::size_t rows) {
       return [&, table, part_table, rows] {
         reserve_table(tables_.*table, rows);
@@ -197,8 +254,8 @@ class Assembler {
     std::int64_t duration = 0;
     if (__builtin_sub_overflow(end_ns, span.time_ns, &duration)) duration = kTimeLimit;
     if (std::int64_t* target = duration_of(span)) *target = duration;
-    if (span.table == SpanTable::none && span.host_window && duration >= 0 && duration < kTimeLimit)
-      paired_host_.include(span.time_ns, end_ns);
+    if (span.table == SpanTable::none && span.host_window)
+      odd_host_.push_back({span.time_ns, duration, span.offset, span.name});
   }
 
   // Per thread, in order of (time, offset): an end closes the innermost open begin of its name.
@@ -207,9 +264,9 @@ class Assembler {
     std::stable_sort(open_spans_.begin(), open_spans_.end(), [](const OpenSpan& a, const OpenSpan& b) {
       return std::tie(a.thread, a.time_ns, a.offset) < std::tie(b.thread, b.time_ns, b.offset);
     });
-    std::vector<OpenSpan> stack;
+    OpenStack stack;
     const auto flush = [&] {
-      for (const OpenSpan& span : stack) {
+      for (const OpenSpan& span : stack.take_all()) {
         const std::string name = std::string(tables_.strings.view(span.name)).substr(0, 60);
         if (span.table == SpanTable::gpu_work) {
           dead_gpu_[span.row] = 1;
@@ -219,24 +276,17 @@ class Assembler {
           close(span, std::max(last_time_ns_, span.time_ns));
         }
       }
-      stack.clear();
     };
     for (std::size_t i = 0; i < open_spans_.size(); i++) {
       const OpenSpan& span = open_spans_[i];
       if (i > 0 && span.thread != open_spans_[i - 1].thread) flush();
       if (span.begin) {
-        stack.push_back(span);
-        continue;
-      }
-      auto match = stack.rbegin();
-      if (span.named)
-        match = std::find_if(stack.rbegin(), stack.rend(), [&](const OpenSpan& b) { return b.name == span.name; });
-      if (match == stack.rend()) {
+        stack.push(span);
+      } else if (const std::optional<OpenSpan> match = stack.pop(span)) {
+        close(*match, span.time_ns);
+      } else {
         count(HealthKind::unmatched_end, span.offset, std::string(tables_.strings.view(span.name)).substr(0, 60));
-        continue;
       }
-      close(*match, span.time_ns);
-      stack.erase(std::next(match).base());
     }
     flush();
   }
@@ -282,16 +332,6 @@ class Assembler {
     if (!all) keep_rows(table, keep);
   }
 
-  void include_written(const HostExtent& extent) {
-    std::int64_t first = 0;
-    std::int64_t last = 0;
-    if (extent.first_ns > extent.last_ns) return;
-    if (__builtin_add_overflow(extent.first_ns, base_ns_, &first) ||
-        __builtin_add_overflow(extent.last_ns, base_ns_, &last))
-      return;
-    if (first > -kTimeLimit && last < kTimeLimit) host_.include(first, last);
-  }
-
   void set_times() {
     HealthLog range_log, launch_log;
     HostExtent range_extent, launch_extent;
@@ -300,23 +340,20 @@ class Assembler {
     tables_.health.merge(range_log);
     tables_.health.merge(launch_log);
     for (const HostExtent& extent : {range_extent, launch_extent}) {
-      if (extent.first_ns <= extent.last_ns) host_.include(extent.first_ns, extent.last_ns);
+      if (!extent.empty()) host_.include(extent.first_ns, extent.last_ns);
     }
-    include_written(paired_host_);
     for (const EventPart& part : parts_) {
-      include_written(part.host);
-      if (part.num_zero_time_host == 0) continue;
-      if (absolute_ts_) {
-        tables_.health.add(HealthKind::zero_timestamp, where(part.zero_time_offset), "host record at ts 0",
-                           part.num_zero_time_host);
-      } else {
-        include_written(part.zero_time_host);
-      }
+      if (!part.host.empty()) host_.include(part.host.first_ns + base_ns_, part.host.last_ns + base_ns_);
+    }
+    for (OddHostRecord& record : odd_host_) {
+      if (make_absolute(record.start_ns, record.duration_ns, record.offset, record.name, tables_.health))
+        host_.include(record.start_ns, record.start_ns + record.duration_ns);
     }
     std::vector<std::uint8_t> keep(num_rows(tables_.memory), 1);
     bool all = true;
     for (std::size_t i = 0; i < keep.size(); i++) {
       if (__builtin_add_overflow(tables_.memory.time_ns[i], base_ns_, &tables_.memory.time_ns[i])) {
+        count(HealthKind::time_overflow, tables_.memory.offset[i], "[memory]");
         keep[i] = 0;
         all = false;
       }
@@ -327,7 +364,7 @@ class Assembler {
   void quarantine_gpu_work() {
     GpuWorkTable& t = tables_.gpu_work;
     std::vector<std::uint8_t> keep(num_rows(t), 1);
-    const bool window = host_.first_ns <= host_.last_ns;
+    const bool window = !host_.empty();
     const std::int64_t slack = window ? std::max(host_.last_ns - host_.first_ns, kWindowSlack) : 0;
     bool all = true;
     for (std::size_t i = 0; i < keep.size(); i++) {
@@ -366,6 +403,10 @@ class Assembler {
     facts.quantum_ns = (shape & FractionShape::any) != 0 ? 1 : 1000;
     facts.clock = metadata_.base_ns || absolute_ts_ ? ClockDomain::unix_time : ClockDomain::relative;
     facts.text_bytes = document_.offset();
+    if (!host_.empty()) {
+      facts.host_first_ns = host_.first_ns;
+      facts.host_last_ns = host_.last_ns;
+    }
     facts.devices = metadata_.devices;
     facts.host = metadata_.host;
     facts.world_size = metadata_.world_size;
@@ -382,9 +423,11 @@ class Assembler {
       facts.rank = process_group_rank;
       facts.rank_source = RankSource::process_group;
     }
+    if (metadata_.base_unreadable)
+      tables_.health.add(HealthKind::missing_field, std::string(shown_), "baseTimeNanoseconds is no usable integer");
     if (facts.clock == ClockDomain::relative && num_rows(tables_.gpu_work) > 0)
       tables_.health.add(HealthKind::relative_clock, std::string(shown_),
-                         "no baseTimeNanoseconds, and ts is no UNIX time");
+                         "no usable baseTimeNanoseconds, and ts is no UNIX time");
     if (num_rows(tables_.gpu_work) == 0)
       tables_.health.add(HealthKind::no_gpu_records, std::string(shown_), "no kernel, memcpy or memset record");
     if (unknown > 0)
@@ -435,10 +478,9 @@ class Assembler {
   TraceTables tables_;
   std::vector<OpenSpan> open_spans_;
   std::vector<std::uint8_t> dead_gpu_;
-  HostExtent host_;         // absolute
-  HostExtent paired_host_;  // as written
+  HostExtent host_;                      // absolute
+  std::vector<OddHostRecord> odd_host_;  // as written, ids translated
   std::int64_t last_time_ns_ = INT64_MIN;
-  std::int64_t first_time_ns_ = 0;
   std::int64_t base_ns_ = 0;
   bool absolute_ts_ = false;
 };

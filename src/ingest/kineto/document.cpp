@@ -46,17 +46,66 @@ TraceDocument::Next TraceDocument::next_batch(EventBatch& batch, bool alone) {
   return stream_.error() != nullptr ? Next::error : Next::end;
 }
 
-// The start of a document: an object, or an array of events. After the first one, anything else is trailing bytes.
+// Whether the text begins with an object that is an event, judged by its first key.
+bool TraceDocument::starts_event() {
+  return stream_.fill(kStep) && find_event_start(stream_.text().substr(0, kStep), 0) == 0;
+}
+
+// Whether a further document, or an event that belongs to the one before, begins here.
+bool TraceDocument::starts_document() {
+  if (!stream_.fill(kStep)) return false;
+  const std::string_view text = stream_.text().substr(0, kStep);
+  if (text.empty()) return false;
+  if (text.front() == '[') {
+    const std::size_t next = text.find_first_not_of(" \n\r\t", 1);
+    return next != std::string_view::npos && find_event_start(text, next) == next;
+  }
+  if (text.front() != '{') return false;
+  if (starts_event()) return true;
+  for (const std::string_view key :
+       {"\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\"", "\"displayTimeUnit\""}) {
+    if (text.find(key) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// Drops text up to the next bracket, or all of it.
+void TraceDocument::drop_until_bracket() {
+  for (;;) {
+    const std::string_view text = stream_.text();
+    const std::size_t at = text.find_first_of("{[");
+    stream_.drop(std::min(at, text.size()));
+    if (at != std::string_view::npos || !stream_.fill(window_bytes_) || stream_.text().empty()) return;
+  }
+}
+
+// The start of a document: an object, or an array of events.
 bool TraceDocument::read_start() {
   if (num_documents_ == 0 && stream_.offset() == 0) {
-    if (!stream_.fill(kStep)) return false;
+    if (!stream_.fill(3)) return false;
     if (stream_.text().starts_with("\xef\xbb\xbf")) stream_.drop(3);
   }
   if (!skip_space()) return false;
-  const char c = stream_.text().front();
-  if (c != '{' && c != '[') {
-    if (num_documents_ > 0) note(HealthKind::trailing_bytes, stream_.offset(), "text after the end of the document");
-    return false;
+  char c = stream_.text().front();
+  if (num_documents_ > 0 && !starts_document()) {
+    // Something follows the document. Whatever it is, what can be read behind it is.
+    note(HealthKind::trailing_bytes, stream_.offset(), "text after the end of the document");
+    constexpr int kMaxTries = 1024;  // each looks at a page of text
+    int tries = 0;
+    do {
+      stream_.drop(1);
+      drop_until_bracket();
+    } while (!stream_.text().empty() && !starts_document() && ++tries < kMaxTries);
+    if (stream_.text().empty() || tries == kMaxTries) return false;
+    c = stream_.text().front();
+  }
+  if (c != '{' && c != '[') return false;
+  if (num_documents_ > 0 && starts_event()) {  // a stray bracket has ended the array too early
+    note(HealthKind::text_repaired, stream_.offset(), "events behind the end of the array");
+    bare_array_ = true;
+    after_element_ = false;
+    place_ = Place::in_events;
+    return true;
   }
   if (num_documents_++ > 0) note(HealthKind::second_document, stream_.offset(), "another document");
   stream_.drop(1);
@@ -83,8 +132,15 @@ bool TraceDocument::read_key() {
     place_ = Place::before_document;
     return true;
   }
-  if (c != '"') {  // a comma, or something that does not belong here
-    stream_.drop(1);
+  if (c != '"') {
+    if (c == '{' && num_arrays_ > 0 && starts_event()) {  // a stray bracket has ended the array too early
+      note(HealthKind::text_repaired, stream_.offset(), "events behind the end of traceEvents");
+      after_element_ = false;
+      place_ = Place::in_events;
+      return true;
+    }
+    if (c != ',') skip_junk();
+    if (c == ',') stream_.drop(1);
     return true;
   }
   const std::uint64_t start = stream_.offset();
@@ -108,6 +164,19 @@ bool TraceDocument::read_key() {
     return true;
   }
   return read_value(key);
+}
+
+// Something between two keys that does not belong there: passed over up to the next comma, quote or brace.
+void TraceDocument::skip_junk() {
+  if (!stream_.fill(kStep)) return;
+  note(HealthKind::text_repaired, stream_.offset(), "text between keys: " + std::string(stream_.text().substr(0, 40)));
+  stream_.drop(1);
+  for (;;) {
+    const std::string_view text = stream_.text();
+    const std::size_t end = text.find_first_of(",\"}{");
+    stream_.drop(std::min(end, text.size()));
+    if (end != std::string_view::npos || !stream_.fill(kStep) || stream_.text().empty()) return;
+  }
 }
 
 bool TraceDocument::read_value(std::string& key) {
@@ -169,11 +238,40 @@ bool TraceDocument::value_text(std::string& out) {
       return true;
     }
     if (stream_.ended()) return false;
-    if (size > kMaxMetadataBytes) {  // give the text up, not the file: go on behind this byte
-      stream_.drop(1);
+    if (size > kMaxMetadataBytes) {
+      note(HealthKind::oversized_value, stream_.offset(), "longer than 16 MiB");
       out.clear();
-      return true;
+      return skip_value();
     }
+  }
+}
+
+// Passes over a string, an object or an array of any length, keeping nothing of it.
+bool TraceDocument::skip_value() {
+  std::size_t depth = 0;
+  bool in_string = false;
+  bool escaped = false;
+  for (;;) {
+    const std::string_view text = stream_.text();
+    for (std::size_t i = 0; i < text.size(); i++) {
+      const char c = text[i];
+      if (in_string) {
+        in_string = escaped || c != '"';
+        escaped = !escaped && c == '\\';
+      } else if (c == '"') {
+        in_string = true;
+      } else if (c == '{' || c == '[') {
+        depth++;
+      } else if (c == '}' || c == ']') {
+        depth--;
+      }
+      if (depth == 0 && !in_string) {
+        stream_.drop(i + 1);
+        return true;
+      }
+    }
+    stream_.drop(text.size());
+    if (!stream_.fill(window_bytes_) || stream_.text().empty()) return false;
   }
 }
 
@@ -191,7 +289,7 @@ TraceDocument::Next TraceDocument::cut_batch(EventBatch& batch, bool alone) {
   std::size_t lead = 0;
   std::size_t commas = 0;
   for (;; lead++) {
-    if (lead == stream_.text().size() && !stream_.fill(lead + kStep)) return Next::error;
+    if (lead == stream_.text().size() && !stream_.fill(std::max(lead + kStep, lead * 2))) return Next::error;
     if (lead == stream_.text().size()) break;
     const char c = stream_.text()[lead];
     if (!is_space(c) && c != ',') break;
@@ -224,9 +322,10 @@ TraceDocument::Next TraceDocument::cut_batch(EventBatch& batch, bool alone) {
   }
   for (std::size_t size = window_bytes_;; size *= 2) {
     if (!stream_.fill(size)) return Next::error;
-    const ElementScan scan = scan_elements(stream_.text(), false);
-    const bool hopeless =
-        stream_.text().size() > kMaxEventBytes || stream_.ended() || scan.closed_at != ElementScan::npos;
+    const std::string_view window = stream_.text().substr(0, size);
+    const ElementScan scan = scan_elements(window, false);
+    const bool whole = stream_.ended() && window.size() == stream_.text().size();
+    const bool hopeless = window.size() > kMaxEventBytes || whole || scan.closed_at != ElementScan::npos;
     if (scan.longest > kMaxEventBytes || (scan.last_end == 0 && hopeless)) {
       one_event_ = true;
       return Next::end;

@@ -44,9 +44,14 @@ class TraceDocument {
 
   bool skip_space();
   bool read_start();
+  bool starts_event();
+  bool starts_document();
+  void drop_until_bracket();
   bool read_key();
   bool read_value(std::string& key);
   bool value_text(std::string& out);
+  bool skip_value();
+  void skip_junk();
   bool string_token(std::string& out);
   Next cut_batch(EventBatch& batch, bool alone);
   Next cut_one_event(EventBatch& batch);

@@ -11,7 +11,7 @@ namespace chopper {
 namespace {
 
 using simdjson::ondemand::object;
-static_assert(TextWindow::kPadding >= simdjson::SIMDJSON_PADDING);
+static_assert(TextWindow::kPadding >= simdjson::SIMDJSON_PADDING + 2);
 
 constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
@@ -270,6 +270,7 @@ class EventParser::Impl {
       }
       if (closes) return {Status::array_closed, at + 1, false};
       const std::size_t start = at;
+      if (!batch.one_event && runs_out(text, at)) return {Status::undecided, start, false};
       if (take_element(text, batch.offset, at, part)) {
         after_element = true;
       } else {
@@ -284,8 +285,23 @@ class EventParser::Impl {
         if (at == std::string_view::npos) return lost_until_end(batch, text);
         after_element = false;
       }
-      if (batch.one_event) return {Status::stopped, at, after_element};
+      if (batch.one_event && !more_follows(batch, text, at)) return {Status::stopped, at, after_element};
     }
+  }
+
+  // Whether what is no object at `at` reaches the end of the text, where a batch may have been cut.
+  static bool runs_out(std::string_view text, std::size_t at) {
+    if (text[at] == '{') return false;
+    const std::size_t end = end_of_other(text, at);
+    return end == 0 || (end == text.size() && text[at] != '[');
+  }
+
+  // Whether a batch with one_event may go on behind `at`: what is no object needs no look-ahead, so a list of such
+  // elements is read in one go as long as they end inside the text.
+  static bool more_follows(const EventBatch& batch, std::string_view text, std::size_t at) {
+    while (at < text.size() && (is_space(text[at]) || text[at] == ',')) at++;
+    if (at >= text.size() || text[at] == '{' || text[at] == ']') return false;
+    return batch.at_end ? end_of_other(text, at) != 0 : !runs_out(text, at);
   }
 
   // The text in which the element at `start` may be judged inside a batch: the same a batch with one_event would hold,
@@ -319,36 +335,44 @@ class EventParser::Impl {
     return true;
   }
 
-  // An element that is no object: a scalar, a string or an array.
-  bool take_other(std::string_view text, std::uint64_t offset, std::size_t& at, EventPart& part) {
-    const std::size_t start = at;
-    std::size_t end = at + 1;  // at least one byte, whatever it is
+  // The end of an element that is no object: a scalar, a string or an array; 0 when the text ends inside an array.
+  static std::size_t end_of_other(std::string_view text, std::size_t at) {
     if (text[at] == '[') {
-      const ElementScan scan = scan_elements(text.substr(at, kMaxEventBytes), true);
-      ran_out_ = scan.first_end == 0;
-      if (ran_out_) return false;
-      end = at + scan.first_end;
-    } else if (text[at] == '"') {
-      while (end < text.size() && text[end] != '"' && text[end] != '\n') end += text[end] == '\\' ? 2u : 1u;
-      end = std::min(end + 1, text.size());
-    } else {
-      while (end < text.size() && std::string_view(",]{\"").find(text[end]) == std::string_view::npos &&
-             !is_space(text[end]))
-        end++;
+      const std::size_t size = scan_elements(text.substr(at, kMaxEventBytes), true).first_end;
+      return size == 0 ? 0 : at + size;
     }
-    at = end;
+    std::size_t end = at + 1;  // at least one byte, whatever it is
+    if (text[at] == '"') {
+      while (end < text.size() && text[end] != '"' && text[end] != '\n') end += text[end] == '\\' ? 2u : 1u;
+      return std::min(end + 1, text.size());
+    }
+    while (end < text.size() && std::string_view(",]{\"").find(text[end]) == std::string_view::npos &&
+           !is_space(text[end]))
+      end++;
+    return end;
+  }
+
+  bool take_other(std::string_view text, std::uint64_t offset, std::size_t& at, EventPart& part) {
+    const std::size_t end = end_of_other(text, at);
+    ran_out_ = end == 0;
+    if (ran_out_) return false;
     part.num_records++;
-    part.note(HealthKind::not_an_event, offset + start, element_kind(text[start]));
+    part.note(HealthKind::not_an_event, offset + at, element_kind(text[at]));
+    at = end;
     return true;
   }
 
-  // Finds a start from which a whole event with a phase can be read.
+  // Finds a start from which a whole event with a phase can be read. Only what ends soon is believed: damaged text is
+  // full of starts, and looking far behind each would cost the square of its length.
+  static constexpr std::size_t kCandidateBytes = std::size_t{16} << 10;
+
   std::size_t find_good_event(std::string_view text, std::size_t from, const EventBatch& batch) {
     for (std::size_t at = find_event_start(text, from); at != std::string_view::npos;
          at = find_event_start(text, at + 1)) {
       EventPart trial;
       std::size_t end = at;
-      if (take_element(text, batch.offset, end, trial) && rows_.last_had_phase()) return at;
+      if (take_element(text.substr(0, at + kCandidateBytes), batch.offset, end, trial) && rows_.last_had_phase())
+        return at;
     }
     return std::string_view::npos;
   }

@@ -38,15 +38,29 @@ struct EventNote {
   std::string what;
 };
 
-/// First and last time of host records that have no row.
+/// First and last time of host records.
 struct HostExtent {
   std::int64_t first_ns = INT64_MAX;
   std::int64_t last_ns = INT64_MIN;
 
+  bool empty() const { return first_ns > last_ns; }
   void include(std::int64_t start_ns, std::int64_t end_ns) {
     if (start_ns < first_ns) first_ns = start_ns;
     if (end_ns > last_ns) last_ns = end_ns;
   }
+};
+
+/// Host records without a row (Python frames, other host work) with ordinary times are folded into an extent at once;
+/// the others are kept until the base is known. Ordinary: within 2^60 ns of zero (36 years), not at zero, and not
+/// negative in length.
+inline constexpr std::int64_t kOrdinaryTime = std::int64_t{1} << 60;
+
+/// A host record without a row whose times need a judgement.
+struct OddHostRecord {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::uint64_t offset = 0;
+  StringId name = kNoString;
 };
 
 /// The rows of consecutive events. Times are as written (no base added), in ns.
@@ -62,14 +76,12 @@ struct EventPart {
   std::vector<std::uint64_t> note_counts = std::vector<std::uint64_t>(kNumHealthKinds, 0);
   std::uint64_t num_records = 0;
   std::uint64_t num_python_frames = 0;
-  HostExtent host;            ///< frames and other host work
-  HostExtent zero_time_host;  ///< the same for ts 0: counts only when the clock is relative
-  std::uint64_t num_zero_time_host = 0;
-  std::uint64_t zero_time_offset = 0;
+  HostExtent host;                        ///< Python frames and other host work with ordinary times
+  std::vector<OddHostRecord> odd_host;    ///< those with other times
   std::int64_t last_time_ns = INT64_MIN;  ///< largest time of any event
   std::uint8_t fraction_shape = 0;        ///< FractionShape bits
-  std::int64_t first_time_ns = 0;         ///< ts of the first span with a valid ts that is not 0
-  bool has_first_time = false;
+  std::uint64_t num_times = 0;            ///< spans with a usable ts
+  std::uint64_t num_absolute_times = 0;   ///< those whose ts is UNIX time itself: larger than 1e15 us
   std::uint64_t num_cuda_calls = 0, num_hip_calls = 0;
   std::int64_t process_group_rank = kNoNumber;
   std::uint64_t unknown_gpu = 0;  ///< records of accelerators that are neither AMD nor NVIDIA

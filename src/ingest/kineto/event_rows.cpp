@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <optional>
 
 #include "base/decimal.h"
 
@@ -64,9 +64,45 @@ std::int64_t stream_of_name(std::string_view token) {
   return integer_or(text.substr(7), kNoNumber);
 }
 
+constexpr std::int64_t kAbsoluteTs = 1'000'000'000'000'000'000;  // 1e15 us in ns: September 2001
+
 constexpr std::array<std::string_view, 9> kNotHostWork = {
     "gpu_user_annotation",  "trace",           "overhead",         "cuda_sync", "cuda_event", "cuda_profiler_range",
     "external_correlation", "collective_comm", "hardware_counters"};
+
+struct CategoryWord {
+  std::string_view word;
+  EventKind kind;
+};
+
+constexpr std::array<CategoryWord, 12> kCategoryWords = {{
+    {"kernel", EventKind::kernel},
+    {"gpu_memcpy", EventKind::memcpy},
+    {"memcpy", EventKind::memcpy},
+    {"gpu_memset", EventKind::memset},
+    {"memset", EventKind::memset},
+    {"cuda_runtime", EventKind::runtime},
+    {"runtime", EventKind::runtime},
+    {"cuda_driver", EventKind::driver},
+    {"cpu_op", EventKind::operation},
+    {"operator", EventKind::operation},
+    {"user_annotation", EventKind::annotation},
+    {"python_function", EventKind::python},
+}};
+
+std::optional<EventKind> kind_of_word(std::string_view word) {
+  for (const CategoryWord& known : kCategoryWords) {
+    if (known.word == word) return known.kind;
+  }
+  if (std::find(kNotHostWork.begin(), kNotHostWork.end(), word) != kNotHostWork.end()) return EventKind::device_other;
+  // Work of an accelerator we cannot read, under whatever name, is not passed over in silence.
+  for (const std::string_view prefix : {"xpu_", "mtia_", "privateuse1_", "hpu_", "gpu_", "hip_"}) {
+    if (word.starts_with(prefix)) return EventKind::unknown_gpu;
+  }
+  if (word.ends_with("_kernel") || word.ends_with("_memcpy") || word.ends_with("_memset"))
+    return EventKind::unknown_gpu;
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -86,35 +122,25 @@ StringId EventRows::name_of(std::string_view token) {
 
 EventKind EventRows::kind_of(std::string_view category) {
   if (category == last_category_) return last_kind_;
-  std::string lower(unquoted(category));
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   EventKind kind = EventKind::host;
-  if (!is_string(category)) {
-    kind = EventKind::host;
-  } else if (lower == "kernel") {
-    kind = EventKind::kernel;
-  } else if (lower == "gpu_memcpy" || lower == "memcpy") {
-    kind = EventKind::memcpy;
-  } else if (lower == "gpu_memset" || lower == "memset") {
-    kind = EventKind::memset;
-  } else if (lower == "cuda_runtime" || lower == "runtime") {
-    kind = EventKind::runtime;
-  } else if (lower == "cuda_driver") {
-    kind = EventKind::driver;
-  } else if (lower == "cpu_op" || lower == "operator") {
-    kind = EventKind::operation;
-  } else if (lower == "user_annotation") {
-    kind = EventKind::annotation;
-  } else if (lower == "python_function") {
-    kind = EventKind::python;
-  } else if (lower.starts_with("xpu_") || lower.starts_with("mtia_") || lower.starts_with("privateuse1_") ||
-             lower == "hpu_op") {
-    kind = EventKind::unknown_gpu;
-  } else if (std::find(kNotHostWork.begin(), kNotHostWork.end(), lower) != kNotHostWork.end()) {
-    kind = EventKind::device_other;
-  } else if (!lower.empty()) {
-    kind = EventKind::device_other;  // a category nobody told us about does not define the host window
+  if (is_string(category)) {
+    std::string lower(unquoted(category));
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    kind = lower.empty() ? EventKind::host
+                         : EventKind::device_other;  // an unknown category does not define the host window
+    // Chrome traces may list several categories: the first one known decides.
+    for (std::size_t from = 0; from < lower.size();) {
+      const std::size_t comma = std::min(lower.find(',', from), lower.size());
+      std::string_view word = std::string_view(lower).substr(from, comma - from);
+      while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+      while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+      if (const std::optional<EventKind> known = kind_of_word(word)) {
+        kind = *known;
+        break;
+      }
+      from = comma + 1;
+    }
   }
   last_category_.assign(category);
   last_kind_ = kind;
@@ -138,6 +164,11 @@ void EventRows::add(const EventFields& fields, std::uint64_t offset, EventPart& 
     return;
   }
   char letter = last_had_phase_ ? phase[0] : '\0';
+  constexpr std::string_view kPhases = "XBEiICMsftPbneSTpFNODVvRc(,)";
+  if (is_string(fields[Member::phase]) && (!last_had_phase_ || kPhases.find(phase[0]) == std::string_view::npos)) {
+    part.note(HealthKind::missing_field, offset, "unknown ph");
+    return;
+  }
   if (letter == '\0') {
     const bool span = !fields[Member::time].empty() && !fields[Member::duration].empty();
     part.note(HealthKind::missing_field, offset, "no ph");
@@ -156,13 +187,17 @@ void EventRows::add(const EventFields& fields, std::uint64_t offset, EventPart& 
     add_span(fields, offset, letter, part);
     return;
   }
-  if (fields[Member::time].empty()) return;
+  const bool memory_event = (letter == 'i' || letter == 'I') && fields[Member::name] == "\"[memory]\"";
+  if (fields[Member::time].empty() && !memory_event) return;
   bool valid = false;
   bool overflow = false;
   const std::int64_t time = time_of(fields[Member::time], part, valid, overflow);
-  if (!valid) return;
+  if (!valid) {
+    if (memory_event) part.note(overflow ? HealthKind::time_overflow : HealthKind::missing_time, offset, "[memory]");
+    return;
+  }
   if (letter != 'M') part.last_time_ns = std::max(part.last_time_ns, time);
-  if ((letter == 'i' || letter == 'I') && fields[Member::name] == "\"[memory]\"") add_memory_event(fields, time, part);
+  if (memory_event) add_memory_event(fields, offset, time, part);
 }
 
 void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char phase, EventPart& part) {
@@ -185,10 +220,8 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
     part.note(HealthKind::missing_time, offset, describe());
     return;
   }
-  if (!part.has_first_time && span.start_ns != 0) {
-    part.has_first_time = true;
-    part.first_time_ns = span.start_ns;
-  }
+  part.num_times++;
+  if (span.start_ns > kAbsoluteTs) part.num_absolute_times++;
   part.last_time_ns = std::max(part.last_time_ns, span.start_ns);
   if (phase == 'X') {
     span.duration_ns = time_of(fields[Member::duration], part, valid, overflow);
@@ -294,15 +327,12 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
     open.offset = offset;
     part.open_spans.push_back(open);
   } else if (open.host_window) {
-    if (span.duration_ns < 0) {
-      part.note(HealthKind::negative_duration, offset, describe());
-    } else if (span.duration_ns >= (std::int64_t{1} << 62)) {
-      part.note(HealthKind::time_overflow, offset, describe());
-    } else if (span.start_ns == 0) {
-      if (part.num_zero_time_host++ == 0) part.zero_time_offset = offset;
-      part.zero_time_host.include(0, span.duration_ns);
-    } else if (span.start_ns < (std::int64_t{1} << 62) && span.start_ns > -(std::int64_t{1} << 62)) {
+    const bool ordinary = span.start_ns != 0 && span.start_ns < kOrdinaryTime && span.start_ns > -kOrdinaryTime &&
+                          span.duration_ns >= 0 && span.duration_ns < kOrdinaryTime;
+    if (ordinary) {
       part.host.include(span.start_ns, span.start_ns + span.duration_ns);
+    } else {
+      part.odd_host.push_back({span.start_ns, span.duration_ns, offset, name_of(fields[Member::name])});
     }
   }
 }
@@ -346,8 +376,10 @@ RowId EventRows::add_collective(const EventFields& fields, EventPart& part) {
   return row;
 }
 
-void EventRows::add_memory_event(const EventFields& fields, std::int64_t time_ns, EventPart& part) {
+void EventRows::add_memory_event(const EventFields& fields, std::uint64_t offset, std::int64_t time_ns,
+                                 EventPart& part) {
   MemoryEventTable& t = part.memory;
+  t.offset.push_back(offset);
   t.time_ns.push_back(time_ns);
   t.address.push_back(integer_or(fields[Member::address], kNoNumber));
   t.bytes.push_back(integer_or(fields[Member::memory_bytes], kNoNumber));

@@ -100,7 +100,7 @@ class EventRows {
   struct Span;
   void add_span(const EventFields& fields, std::uint64_t offset, char phase, EventPart& part);
   void add_gpu_work(const EventFields& fields, const Span& span, EventPart& part);
-  void add_memory_event(const EventFields& fields, std::int64_t time_ns, EventPart& part);
+  void add_memory_event(const EventFields& fields, std::uint64_t offset, std::int64_t time_ns, EventPart& part);
   RowId add_collective(const EventFields& fields, EventPart& part);
   StringId name_of(std::string_view token);
   EventKind kind_of(std::string_view category);

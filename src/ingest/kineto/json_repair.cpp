@@ -15,6 +15,9 @@ constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20;
 
 constexpr char kHex[] = "0123456789abcdef";
 
+constexpr std::array<std::string_view, 10> kEventKeys = {"ph", "name", "cat",  "pid", "tid",
+                                                         "ts", "dur",  "args", "id",  "bp"};
+
 // Whether a token is a JSON number: -12, 3.5, 1e-9.
 bool is_json_number(std::string_view token) {
   std::size_t i = 0;
@@ -124,7 +127,9 @@ class Repairer {
     }
   }
 
-  // Numbers and the three words as they are; anything else up to the next delimiter becomes null.
+  // Numbers and the three words as they are; another short word becomes null.
+  static constexpr std::size_t kLongestWord = 64;
+
   RepairStatus scalar() {
     const std::size_t begin = at_;
     while (!ended() && text_[at_] != ',' && text_[at_] != '}' && text_[at_] != ']' && text_[at_] != '"' &&
@@ -141,8 +146,7 @@ class Repairer {
       out_.push_back('"');
       out_.append(token);
       out_.push_back('"');
-    } else if (token == "NaN" || token == "-NaN" || token == "nan" || token == "-nan" || token == "inf" ||
-               token == "-inf" || token == "Infinity" || token == "-Infinity" || token == "N/A") {
+    } else if (token.size() <= kLongestWord) {  // NaN, Infinity, N/A and whatever else is no JSON
       out_.append("null");
     } else {
       return RepairStatus::unreadable;
@@ -206,6 +210,10 @@ class Repairer {
         }
         if (key)
           return RepairStatus::unreadable;  // no writer puts quotes into keys; going on would swallow what follows
+        bool into_key = false;
+        const RepairStatus looked = runs_into_key(into_key);
+        if (looked != RepairStatus::repaired) return looked;
+        if (into_key) return close_before_comma(at_ - 1);
         out_.append("\\\"");
       } else if (c == '\\') {
         if (at_ + 1 >= text_.size()) return RepairStatus::cut;
@@ -213,6 +221,7 @@ class Repairer {
       } else if (is_control(c)) {
         if (c == '\n') {
           const RepairStatus next = next_line();
+          if (next == RepairStatus::unreadable && !key) return close_before_comma(at_);
           if (next != RepairStatus::repaired) return next;
         }
         const auto byte = static_cast<unsigned char>(c);
@@ -230,6 +239,37 @@ class Repairer {
       }
     }
     return RepairStatus::cut;
+  }
+
+  // Whether the quote before `at_` opens one of the usual keys behind a comma: `kernel, "name":`. Then the quote that
+  // should close this text is missing, and going on would swallow the members that follow.
+  RepairStatus runs_into_key(bool& yes) const {
+    yes = false;
+    std::size_t before = at_ - 1;
+    while (before > 0 && is_space(text_[before - 1])) before--;
+    if (before == 0 || text_[before - 1] != ',' || nesting_.back() != '{') return RepairStatus::repaired;
+    for (const std::string_view key : kEventKeys) {
+      const std::string_view here = text_.substr(at_, key.size() + 1);
+      if (here.size() < key.size() + 1 && (std::string(key) + "\"").starts_with(here)) return RepairStatus::cut;
+      if (here.substr(0, key.size()) != key || here.back() != '"') continue;
+      std::size_t i = at_ + key.size() + 1;
+      while (i < text_.size() && is_space(text_[i])) i++;
+      if (i >= text_.size()) return RepairStatus::cut;
+      yes = text_[i] == ':';
+      return RepairStatus::repaired;
+    }
+    return RepairStatus::repaired;
+  }
+
+  // Ends the text before the comma that stands before `at`, white space between them left out; unreadable when there is
+  // none.
+  RepairStatus close_before_comma(std::size_t at) {
+    while (at > 0 && is_space(text_[at - 1])) at--;
+    while (!out_.empty() && out_.back() == ' ') out_.pop_back();
+    if (at == 0 || text_[at - 1] != ',' || out_.back() != ',') return RepairStatus::unreadable;
+    out_.back() = '"';
+    at_ = at - 1;
+    return RepairStatus::repaired;
   }
 
   void escape() {
@@ -270,9 +310,6 @@ class Repairer {
   std::string out_;
   std::vector<char> nesting_;
 };
-
-constexpr std::array<std::string_view, 10> kEventKeys = {"ph", "name", "cat",  "pid", "tid",
-                                                         "ts", "dur",  "args", "id",  "bp"};
 
 // Parses four hexadecimal digits at `at`; 0x110000 when they are not.
 std::uint32_t hex4(std::string_view raw, std::size_t at) {

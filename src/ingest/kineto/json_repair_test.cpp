@@ -79,11 +79,24 @@ TEST(RepairObject, BareWordsBecomeNull) {
             "{\"a\":null,\"b\":null,\"c\":[null,null],\"d\":null,\"e\":null}");
 }
 
-TEST(RepairObject, OtherBareWordsAreUnreadable) {
-  for (const char* text : {"{\"a\": nothing}", "{\"a\": True}", "{\"a\": <html>}", "{\"a\": }", "{\"a\": :1}", "{a: 1}",
-                           "{\"a\":1 \"b\":2}", "{1:2}"}) {
+TEST(RepairObject, OtherShortWordsBecomeNull) {
+  EXPECT_EQ(repaired("{\"a\": nothing}"), "{\"a\":null}");
+  EXPECT_EQ(repaired("{\"a\": True, \"b\": 1}"), "{\"a\":null,\"b\":1}");
+  EXPECT_EQ(repaired("{\"a\": <html>}"), "{\"a\":null}");
+  EXPECT_EQ(repaired("{\"a\": 1.2.3}"), "{\"a\":\"1.2.3\"}");
+}
+
+TEST(RepairObject, WhatHasNoMembersIsUnreadable) {
+  const std::string long_word = "{\"a\": " + std::string(65, 'w') + "}";
+  for (const std::string text : {"{\"a\": }", "{a: 1}", "{\"a\":1 \"b\":2}", "{1:2}", "[1]", long_word.c_str()}) {
     EXPECT_EQ(status_of(text), RepairStatus::unreadable) << text;
   }
+}
+
+TEST(RepairObject, AStringThatRunsIntoAKeyEndsBeforeTheComma) {
+  EXPECT_EQ(repaired("{\"cat\": \"kernel, \"name\": \"k\"}"), "{\"cat\":\"kernel\",\"name\":\"k\"}");
+  EXPECT_EQ(repaired("{\"cat\": \"kernel,\n \"name\": \"k\"}"), "{\"cat\":\"kernel\",\"name\":\"k\"}");
+  EXPECT_EQ(repaired("{\"name\": \"a, \"b\", c\"}"), "{\"name\":\"a, \\\"b\\\", c\"}");
 }
 
 TEST(RepairObject, DropsTrailingAndDoubledCommas) {

@@ -60,6 +60,7 @@ TraceMetadata parse_metadata(const std::map<std::string, std::string, std::less<
   dom::parser parser;
   dom::element value;
   if (parse(parser, metadata, "baseTimeNanoseconds", value)) result.base_ns = integer(value);
+  result.base_unreadable = !result.base_ns && metadata.contains("baseTimeNanoseconds");
   for (const std::string_view key : {"deviceProperties", "computeProperties"}) {
     if (result.devices.empty() && parse(parser, metadata, key, value)) read_devices(value, result.devices);
   }

@@ -16,6 +16,7 @@ namespace chopper {
 
 struct TraceMetadata {
   std::optional<std::int64_t> base_ns;
+  bool base_unreadable = false;  ///< the key is there, its value is no usable integer
   std::optional<std::int64_t> rank;
   std::optional<std::int64_t> world_size;
   std::optional<std::string> host;

@@ -3,9 +3,10 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
-#include <thread>
 
+#include "base/parallel.h"
 #include "ingest/kineto/assemble.h"
 
 namespace chopper {
@@ -26,10 +27,18 @@ class ParallelReader {
   }
 
   void run() {
-    std::vector<std::thread> others;
-    for (std::uint32_t i = 1; i < parsers_.size(); i++) others.emplace_back([this, i] { work(i); });
-    work(0);
-    for (std::thread& thread : others) thread.join();
+    std::vector<std::function<void()>> workers;
+    for (std::uint32_t i = 0; i < parsers_.size(); i++) {
+      workers.emplace_back([this, i] {
+        try {
+          work(i);
+        } catch (...) {
+          stop();  // the others must not wait for this one's batch
+          throw;
+        }
+      });
+    }
+    run_tasks(static_cast<unsigned>(parsers_.size()), workers);
   }
 
   const TraceDocument& document() const { return document_; }
@@ -78,6 +87,12 @@ class ParallelReader {
       commit();
       changed_.notify_all();
     }
+  }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    changed_.notify_all();
   }
 
   std::unique_ptr<Slot> free_slot() {

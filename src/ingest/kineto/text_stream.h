@@ -17,7 +17,8 @@ namespace chopper {
 class TextWindow {
  public:
   static constexpr std::size_t kHeadroom = 64;
-  static constexpr std::size_t kPadding = 64;  // at least SIMDJSON_PADDING
+  static constexpr std::size_t kPadding =
+      128;  // a parser may be given two bytes more than the text, and SIMDJSON_PADDING
 
   std::string_view text() const { return {memory_.get() + begin_, end_ - begin_}; }
   char* data() { return memory_.get() + begin_; }
