@@ -112,6 +112,10 @@ struct EventRows::Span {
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
   EventKind kind = EventKind::host;
+
+  bool is_gpu_work() const {
+    return kind == EventKind::kernel || kind == EventKind::memcpy || kind == EventKind::memset;
+  }
 };
 
 StringId EventRows::name_of(std::string_view token) {
@@ -204,115 +208,92 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
   Span span;
   span.offset = offset;
   span.kind = kind_of(fields[Member::category]);
-  const bool gpu = span.kind == EventKind::kernel || span.kind == EventKind::memcpy || span.kind == EventKind::memset;
-  bool valid = false;
-  bool overflow = false;
-  span.start_ns = time_of(fields[Member::time], part, valid, overflow);
-  const auto describe = [&] {
-    return std::string(unquoted(fields[Member::name])).substr(0, 60) + ", ts " + std::string(fields[Member::time]) +
-           ", dur " + std::string(fields[Member::duration]);
-  };
-  if (overflow) {
-    part.note(HealthKind::time_overflow, offset, describe());
-    return;
-  }
-  if (!valid) {
-    part.note(HealthKind::missing_time, offset, describe());
-    return;
-  }
-  part.num_times++;
-  if (span.start_ns > kAbsoluteTs) part.num_absolute_times++;
-  part.last_time_ns = std::max(part.last_time_ns, span.start_ns);
-  if (phase == 'X') {
-    span.duration_ns = time_of(fields[Member::duration], part, valid, overflow);
-    if (overflow) {
-      part.note(HealthKind::time_overflow, offset, describe());
-      return;
-    }
-    if (!valid) {
-      span.duration_ns = 0;
-      part.note(gpu ? HealthKind::missing_duration_gpu : HealthKind::missing_duration, offset, describe());
-      if (gpu) return;
-    }
-    // The bound keeps start + duration inside int64; the exact rules follow once the base is known.
-    if (span.duration_ns >= 0 && span.duration_ns < (std::int64_t{1} << 62) &&
-        span.start_ns < (std::int64_t{1} << 62)) {
-      part.last_time_ns = std::max(part.last_time_ns, span.start_ns + span.duration_ns);
-    }
-  }
+  if (!read_times(fields, phase, span, part)) return;
   if (fields[Member::name].find('\\') != std::string_view::npos &&
       dictionary_.has_invalid_escape(name_of(fields[Member::name]))) {
     part.note(HealthKind::text_repaired, offset,
               "invalid escape in " + std::string(fields[Member::name].substr(0, 100)));
   }
   OpenSpan open;
-  open.begin = phase == 'B';
-  if (phase == 'E') {
-    open.named = is_string(fields[Member::name]);
-    open.thread = dictionary_.thread(fields[Member::pid], fields[Member::tid]);
-    open.name = name_of(fields[Member::name]);
-    open.time_ns = span.start_ns;
-    open.offset = offset;
-    part.open_spans.push_back(open);
+  if (phase != 'E') open = add_row(fields, span, part);
+  if (phase == 'X') {
+    if (open.host_window) add_host_time(fields, span, part);
     return;
   }
+  open.begin = phase == 'B';
+  open.named = is_string(fields[Member::name]);
+  open.thread = dictionary_.thread(fields[Member::pid], fields[Member::tid]);
+  open.name = name_of(fields[Member::name]);
+  open.time_ns = span.start_ns;
+  open.offset = offset;
+  part.open_spans.push_back(open);
+}
+
+// Reads start and duration. Returns whether the span can be kept; if not, it has been counted.
+bool EventRows::read_times(const EventFields& fields, char phase, Span& span, EventPart& part) {
+  const auto refuse = [&](HealthKind kind) {
+    part.note(kind, span.offset,
+              std::string(unquoted(fields[Member::name])).substr(0, 60) + ", ts " + std::string(fields[Member::time]) +
+                  ", dur " + std::string(fields[Member::duration]));
+    return false;
+  };
+  bool valid = false;
+  bool overflow = false;
+  span.start_ns = time_of(fields[Member::time], part, valid, overflow);
+  if (overflow) return refuse(HealthKind::time_overflow);
+  if (!valid) return refuse(HealthKind::missing_time);
+  part.num_times++;
+  if (span.start_ns > kAbsoluteTs) part.num_absolute_times++;
+  part.last_time_ns = std::max(part.last_time_ns, span.start_ns);
+  if (phase != 'X') return true;
+  span.duration_ns = time_of(fields[Member::duration], part, valid, overflow);
+  if (overflow) return refuse(HealthKind::time_overflow);
+  if (!valid) {
+    if (span.is_gpu_work()) return refuse(HealthKind::missing_duration_gpu);
+    refuse(HealthKind::missing_duration);
+    span.duration_ns = 0;
+  }
+  // The bound keeps start + duration inside int64; the exact rules follow once the base is known.
+  constexpr std::int64_t kBound = std::int64_t{1} << 62;
+  if (span.duration_ns >= 0 && span.duration_ns < kBound && span.start_ns < kBound) {
+    part.last_time_ns = std::max(part.last_time_ns, span.start_ns + span.duration_ns);
+  }
+  return true;
+}
+
+// Appends the span to the table of its kind. The result says where it went, for begins whose end is not known yet.
+OpenSpan EventRows::add_row(const EventFields& fields, const Span& span, EventPart& part) {
+  OpenSpan open;
+  const auto goes_to = [&](SpanTable table, std::size_t rows) {
+    open.table = table;
+    open.row = static_cast<std::uint32_t>(rows);
+  };
   switch (span.kind) {
     case EventKind::kernel:
     case EventKind::memcpy:
     case EventKind::memset:
-      open.table = SpanTable::gpu_work;
-      open.row = static_cast<std::uint32_t>(num_rows(part.gpu_work));
+      goes_to(SpanTable::gpu_work, num_rows(part.gpu_work));
       add_gpu_work(fields, span, part);
       break;
     case EventKind::runtime:
-    case EventKind::driver: {
-      open.table = SpanTable::launches;
-      open.row = static_cast<std::uint32_t>(num_rows(part.launches));
-      LaunchTable& t = part.launches;
-      const std::string_view name = unquoted(fields[Member::name]);
-      if (name.starts_with("hip")) part.num_hip_calls++;
-      if (name.starts_with("cu")) part.num_cuda_calls++;
-      t.name.push_back(name_of(fields[Member::name]));
-      t.kind.push_back(span.kind == EventKind::runtime ? CallKind::runtime : CallKind::driver);
-      t.start_ns.push_back(span.start_ns);
-      t.duration_ns.push_back(span.duration_ns);
-      t.thread.push_back(dictionary_.thread(fields[Member::pid], fields[Member::tid]));
-      t.correlation.push_back(integer_or(fields[Member::correlation], kNoId));
-      t.offset.push_back(offset);
+    case EventKind::driver:
+      goes_to(SpanTable::launches, num_rows(part.launches));
+      add_launch(fields, span, part);
       break;
-    }
+    case EventKind::python:
+      part.num_python_frames++;
+      if (!unquoted(fields[Member::name]).starts_with("nn.Module: ")) {
+        open.host_window = true;
+        break;
+      }
+      [[fallthrough]];
     case EventKind::operation:
     case EventKind::annotation:
-    case EventKind::python: {
-      if (span.kind == EventKind::python) {
-        part.num_python_frames++;
-        if (!unquoted(fields[Member::name]).starts_with("nn.Module: ")) {
-          open.host_window = true;
-          break;
-        }
-      }
-      open.table = SpanTable::ranges;
-      open.row = static_cast<std::uint32_t>(num_rows(part.ranges));
-      HostRangeTable& t = part.ranges;
-      t.name.push_back(name_of(fields[Member::name]));
-      t.kind.push_back(span.kind == EventKind::operation    ? RangeKind::operation
-                       : span.kind == EventKind::annotation ? RangeKind::annotation
-                                                            : RangeKind::module);
-      t.start_ns.push_back(span.start_ns);
-      t.duration_ns.push_back(span.duration_ns);
-      t.thread.push_back(dictionary_.thread(fields[Member::pid], fields[Member::tid]));
-      t.external_id.push_back(integer_or(fields[Member::external_id], kNoId));
-      t.sequence_number.push_back(integer_or(fields[Member::sequence_number], kNoNumber));
-      t.forward_thread.push_back(integer_or(fields[Member::forward_thread], kNoNumber));
-      t.offset.push_back(offset);
-      if (!fields[Member::rank].empty() && part.process_group_rank == kNoNumber &&
-          fields[Member::name] == "\"record_param_comms\"") {
-        part.process_group_rank = integer_or(fields[Member::rank], kNoNumber);
-      }
+      goes_to(SpanTable::ranges, num_rows(part.ranges));
+      add_range(fields, span, part);
       break;
-    }
     case EventKind::unknown_gpu:
-      if (part.unknown_gpu++ == 0) part.unknown_gpu_offset = offset;
+      if (part.unknown_gpu++ == 0) part.unknown_gpu_offset = span.offset;
       break;
     case EventKind::host:
       open.host_window = true;
@@ -320,20 +301,50 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
     case EventKind::device_other:
       break;
   }
-  if (phase == 'B') {
-    open.thread = dictionary_.thread(fields[Member::pid], fields[Member::tid]);
-    open.name = name_of(fields[Member::name]);
-    open.time_ns = span.start_ns;
-    open.offset = offset;
-    part.open_spans.push_back(open);
-  } else if (open.host_window) {
-    const bool ordinary = span.start_ns != 0 && span.start_ns < kOrdinaryTime && span.start_ns > -kOrdinaryTime &&
-                          span.duration_ns >= 0 && span.duration_ns < kOrdinaryTime;
-    if (ordinary) {
-      part.host.include(span.start_ns, span.start_ns + span.duration_ns);
-    } else {
-      part.odd_host.push_back({span.start_ns, span.duration_ns, offset, name_of(fields[Member::name])});
-    }
+  return open;
+}
+
+void EventRows::add_launch(const EventFields& fields, const Span& span, EventPart& part) {
+  const std::string_view name = unquoted(fields[Member::name]);
+  if (name.starts_with("hip")) part.num_hip_calls++;
+  if (name.starts_with("cu")) part.num_cuda_calls++;
+  LaunchTable& t = part.launches;
+  t.name.push_back(name_of(fields[Member::name]));
+  t.kind.push_back(span.kind == EventKind::runtime ? CallKind::runtime : CallKind::driver);
+  t.start_ns.push_back(span.start_ns);
+  t.duration_ns.push_back(span.duration_ns);
+  t.thread.push_back(dictionary_.thread(fields[Member::pid], fields[Member::tid]));
+  t.correlation.push_back(integer_or(fields[Member::correlation], kNoId));
+  t.offset.push_back(span.offset);
+}
+
+void EventRows::add_range(const EventFields& fields, const Span& span, EventPart& part) {
+  HostRangeTable& t = part.ranges;
+  t.name.push_back(name_of(fields[Member::name]));
+  t.kind.push_back(span.kind == EventKind::operation    ? RangeKind::operation
+                   : span.kind == EventKind::annotation ? RangeKind::annotation
+                                                        : RangeKind::module);
+  t.start_ns.push_back(span.start_ns);
+  t.duration_ns.push_back(span.duration_ns);
+  t.thread.push_back(dictionary_.thread(fields[Member::pid], fields[Member::tid]));
+  t.external_id.push_back(integer_or(fields[Member::external_id], kNoId));
+  t.sequence_number.push_back(integer_or(fields[Member::sequence_number], kNoNumber));
+  t.forward_thread.push_back(integer_or(fields[Member::forward_thread], kNoNumber));
+  t.offset.push_back(span.offset);
+  if (!fields[Member::rank].empty() && part.process_group_rank == kNoNumber &&
+      fields[Member::name] == "\"record_param_comms\"") {
+    part.process_group_rank = integer_or(fields[Member::rank], kNoNumber);
+  }
+}
+
+// Host work without a row still tells when the host was recorded.
+void EventRows::add_host_time(const EventFields& fields, const Span& span, EventPart& part) {
+  const bool ordinary = span.start_ns != 0 && span.start_ns < kOrdinaryTime && span.start_ns > -kOrdinaryTime &&
+                        span.duration_ns >= 0 && span.duration_ns < kOrdinaryTime;
+  if (ordinary) {
+    part.host.include(span.start_ns, span.start_ns + span.duration_ns);
+  } else {
+    part.odd_host.push_back({span.start_ns, span.duration_ns, span.offset, name_of(fields[Member::name])});
   }
 }
 

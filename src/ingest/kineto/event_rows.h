@@ -99,7 +99,12 @@ class EventRows {
  private:
   struct Span;
   void add_span(const EventFields& fields, std::uint64_t offset, char phase, EventPart& part);
+  bool read_times(const EventFields& fields, char phase, Span& span, EventPart& part);
+  OpenSpan add_row(const EventFields& fields, const Span& span, EventPart& part);
   void add_gpu_work(const EventFields& fields, const Span& span, EventPart& part);
+  void add_launch(const EventFields& fields, const Span& span, EventPart& part);
+  void add_range(const EventFields& fields, const Span& span, EventPart& part);
+  void add_host_time(const EventFields& fields, const Span& span, EventPart& part);
   void add_memory_event(const EventFields& fields, std::uint64_t offset, std::int64_t time_ns, EventPart& part);
   RowId add_collective(const EventFields& fields, EventPart& part);
   StringId name_of(std::string_view token);
