@@ -46,7 +46,7 @@ target_compile_options(
             -Wcast-qual)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Not -Wnull-dereference: with -O3 g++ 12 reports it inside the standard containers.
-  target_compile_options(chopper_flags INTERFACE -Wuseless-cast -Wduplicated-cond)
+  target_compile_options(chopper_flags INTERFACE -Wduplicated-cond)
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # g++ 12 reports "may overlap" in std::string's operator+ (GCC bug 105329, mended in 13).
     target_compile_options(chopper_flags INTERFACE -Wno-restrict)
