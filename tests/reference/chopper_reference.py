@@ -664,7 +664,7 @@ def read_spans(events, base, unpadded, health):
     spans, ends_open, last_time, votes = [], defaultdict(list), None, Counter()
     for offset, event in enumerate(events):
         if not isinstance(event, dict) or not ("ph" in event or "ts" in event or "name" in event):
-            health["not_an_event"] += 1
+            health["missing_field" if event == {} else "not_an_event"] += 1
             continue
         ph = phase_of(event)
         ts = to_ns(event.get("ts"), unpadded)

@@ -113,6 +113,7 @@ bool take_event(object event, EventFields& fields) {
   for (auto field : event) {
     simdjson::ondemand::raw_json_string raw_key;
     if (field.key().get(raw_key) != simdjson::SUCCESS) return false;
+    fields.empty = false;
     simdjson::ondemand::value value;
     if (field.value().get(value) != simdjson::SUCCESS) return false;
     const char* key = raw_key.raw();

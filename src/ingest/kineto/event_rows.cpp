@@ -164,7 +164,11 @@ void EventRows::add(const EventFields& fields, std::uint64_t offset, EventPart& 
   const std::string_view phase = unquoted(fields[Member::phase]);
   last_had_phase_ = is_string(fields[Member::phase]) && phase.size() == 1;
   if (fields[Member::phase].empty() && fields[Member::time].empty() && fields[Member::name].empty()) {
-    part.note(HealthKind::not_an_event, offset, "an object without ph, ts and name");
+    if (fields.empty) {  // some writers begin the array with one, so that every event can be preceded by a comma
+      part.note(HealthKind::missing_field, offset, "an empty object");
+    } else {
+      part.note(HealthKind::not_an_event, offset, "an object without ph, ts and name");
+    }
     return;
   }
   char letter = last_had_phase_ ? phase[0] : '\0';

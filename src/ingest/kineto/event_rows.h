@@ -61,6 +61,7 @@ class EventFields {
     present_ |= std::uint64_t{1} << static_cast<unsigned>(member);
   }
   bool arguments_mistyped = false;
+  bool empty = true;  ///< no member at all
 
  private:
   struct Token {
