@@ -115,7 +115,7 @@ std::unordered_map<std::int32_t, std::uint32_t> processes_of_devices(const Trace
         trace.gpu_work.correlation[i] == kNoId ? kNone : index.first(trace.gpu_work.correlation[i]);
     if (first == kNone) continue;
     const std::uint32_t process = process_of[index_of(trace.launches.thread[first])];
-    bool unanimous = true;
+    bool unanimous = true;  // a vote needs no more than a look: an id shared by many calls hardly is of one process
     for (std::uint32_t row = index.next(first), seen = 0; row != kNone && unanimous && seen < 64;
          row = index.next(row), seen++) {
       unanimous = process_of[index_of(trace.launches.thread[row])] == process;

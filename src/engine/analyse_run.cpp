@@ -28,8 +28,7 @@ Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const
   const unsigned threads =
       std::min(kMaxThreads, options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency()));
   const std::size_t num_files = run.files.size();
-  // Largest first, so that no thread is left alone with a big file at the end. Many files are read one thread each:
-  // that needs no coordination. Fewer files than threads share them.
+  // Largest first, so that no thread is left alone with a big file at the end.
   std::vector<std::size_t> order(num_files);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<std::uint64_t> sizes;

@@ -169,14 +169,6 @@ std::size_t num_rows(const Table& table) {
   return (table.*std::get<0>(Table::columns())).size();
 }
 
-/// Returns the bytes the columns hold.
-template <class Table>
-std::size_t memory_bytes(const Table& table) {
-  std::size_t sum = 0;
-  for_each_column(table, [&](const auto& column) { sum += column.capacity() * sizeof(column[0]); });
-  return sum;
-}
-
 /// Keeps the rows for which `keep[row]` is not 0, in order.
 template <class Table>
 void keep_rows(Table& table, const std::vector<std::uint8_t>& keep) {

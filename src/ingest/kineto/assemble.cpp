@@ -115,7 +115,8 @@ class Assembler {
       num_absolute += part.num_absolute_times;
     }
     // Base and ordinary times together stay below the limit.
-    if (metadata_.base_ns && std::abs(*metadata_.base_ns) >= kTimeLimit - kOrdinaryTime) {
+    constexpr std::int64_t kLargestBase = kTimeLimit - kOrdinaryTime;
+    if (metadata_.base_ns && (*metadata_.base_ns >= kLargestBase || *metadata_.base_ns <= -kLargestBase)) {
       metadata_.base_ns.reset();
       metadata_.base_unreadable = true;
     }
