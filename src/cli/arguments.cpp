@@ -22,7 +22,10 @@ constexpr std::string_view kHelp =
     "\n"
     "  report    the answer as text; --json FILE or --csv DIR for programs\n"
     "  check     health of the traces: found, linked, lost, repaired, and what that costs\n"
+    "  synth     writes a synthetic run whose truth is known (--list: presets)\n"
+    "  demo      reports on a small synthetic run\n"
     "  formats   the input formats this build reads\n"
+    "  gpus      the gpus this build knows, with their peaks\n"
     "  version   the version of chopper\n"
     "\n"
     "example: chopper report runs/fsdp2-b2s4\n"
@@ -34,6 +37,7 @@ struct Typed {
   std::string json, csv, gpu, rank, format, threads, progress;
   std::vector<std::string> set_rank;
   bool kernels = false, strict = false, quiet = false, version = false;
+  SynthOptions synth;
 };
 
 Reply usage_error(const std::string& message, const std::string& hint) {
@@ -52,6 +56,16 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 // An empty value is most often a shell variable that is not set; it must not read as "not given".
 std::string refuse_empty(const std::string& value) { return value.empty() ? "needs a value, not ''" : ""; }
 
+void add_work_options(CLI::App& command, Typed& typed) {
+  command.add_option("--threads", typed.threads, "Threads to use; 0, the default: all")
+      ->type_name("N")
+      ->check(refuse_empty);
+  command.add_option("--progress", typed.progress, "auto (on a terminal), plain (a line every 5 s), off")
+      ->type_name("MODE")
+      ->check(refuse_empty);
+  command.add_flag("-q,--quiet", typed.quiet, "No notes and no progress on standard error");
+}
+
 void add_run_options(CLI::App& command, Typed& typed) {
   command.add_option("RUN", typed.runs, "Trace files, or directories of them (searched recursively)")
       ->type_name("")
@@ -66,13 +80,7 @@ void add_run_options(CLI::App& command, Typed& typed) {
       ->type_name("NAME")
       ->check(refuse_empty);
   command.add_flag("--strict", typed.strict, "Fail on the first record that is lost or set aside");
-  command.add_option("--threads", typed.threads, "Threads to use; 0, the default: all")
-      ->type_name("N")
-      ->check(refuse_empty);
-  command.add_option("--progress", typed.progress, "auto (on a terminal), plain (a line every 5 s), off")
-      ->type_name("MODE")
-      ->check(refuse_empty);
-  command.add_flag("-q,--quiet", typed.quiet, "No notes and no progress on standard error");
+  add_work_options(command, typed);
 }
 
 void add_report_options(CLI::App& command, Typed& typed) {
@@ -83,6 +91,30 @@ void add_report_options(CLI::App& command, Typed& typed) {
       ->type_name("DIR")
       ->check(refuse_empty);
   command.add_flag("--kernels", typed.kernels, "Add every kernel and copy to --json and --csv");
+}
+
+void add_synth_options(CLI::App& command, Typed& typed) {
+  SynthOptions& synth = typed.synth;
+  const auto text = [&](const char* names, std::string& value, const char* summary, const char* type) {
+    command.add_option(names, value, summary)->type_name(type)->check(refuse_empty);
+  };
+  text("--preset", synth.preset, "The job to simulate (--list)", "NAME");
+  text("-o,--output", synth.output, "The folder to write; an earlier synthetic run in it is replaced", "RUN");
+  text("--seed", synth.seed, "Another seed is another repetition; default 1", "N");
+  text("--num-iterations", synth.num_iterations, "Recorded iterations", "N");
+  text("--target-size", synth.target_size, "As many iterations as make one rank's trace about this large, uncompressed",
+       "SIZE");
+  text("--gpu", synth.gpu, "Another gpu than the preset's (chopper gpus)", "KEY");
+  text("--dialect", synth.dialect, "nvidia, amd-queue (until June 2026), amd-stream: how the traces name things",
+       "NAME");
+  const auto list = [&](const char* name, std::vector<std::string>& values, const char* summary, const char* type) {
+    command.add_option(name, values, summary)->type_name(type)->allow_extra_args(false)->check(refuse_empty);
+  };
+  list("--set", synth.settings, "Change a setting or a parameter of the physics; repeatable", "NAME=VALUE");
+  list("--fault", synth.faults, "Disturb the job; repeatable", "NAME[:RANK[:AMOUNT]]");
+  list("--imperfection", synth.imperfections, "Damage the files; repeatable", "NAME[:RANK[:AMOUNT]]");
+  command.add_flag("--list", synth.list, "Print presets, faults, imperfections, settings and parameters");
+  add_work_options(command, typed);
 }
 
 std::vector<std::string> options_of(const CLI::App& command) {
@@ -117,7 +149,7 @@ Reply unknown_command(const std::string& word, const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   std::error_code ignored;
   const std::string guess = closest_word(word, names);
-  std::string hint = "commands: report, check, formats, version; see: chopper --help";
+  std::string hint = "commands: report, check, synth, demo, formats, gpus, version; see: chopper --help";
   if (!guess.empty()) {
     hint = fmt::format("did you mean {}?", guess);
   } else if (std::filesystem::exists(word, ignored)) {
@@ -224,6 +256,13 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
                                               std::span<const FormatInfo> formats) {
   Arguments arguments;
   arguments.command = command;
+  if (command == Command::synth || command == Command::demo) {
+    if (auto reply = read_numbers(typed, arguments.options)) return *reply;
+    if (auto reply = read_progress(typed, arguments.progress)) return *reply;
+    arguments.quiet = typed.quiet;
+    arguments.synth = typed.synth;
+    return arguments;
+  }
   if (command != Command::report && command != Command::check) return arguments;
   if (typed.runs.empty()) {
     return usage_error(name + " needs a RUN: a trace file, or a directory of traces",
@@ -270,13 +309,22 @@ std::variant<Arguments, Reply> parse_arguments(const std::vector<std::string>& w
   const std::vector<Parser> parsers = {
       add(Command::report, "report", "Where the time goes: the answer as text, JSON or CSV"),
       add(Command::check, "check", "Health of the traces, and what it costs which number"),
+      add(Command::synth, "synth", "A synthetic run whose truth is known: traces, truth.json, chopper.toml"),
+      add(Command::demo, "demo", "Reports on a small synthetic run"),
       add(Command::formats, "formats", "The input formats this build reads"),
+      add(Command::gpus, "gpus", "The gpus this build knows, with their peaks"),
       add(Command::version, "version", "The version of chopper"),
       add(Command::schema, "schema", "The JSON Schema of report --json")};
-  parsers[4].app->group("");  // for those who build on the JSON: in the reference, not in the help
+  parsers.back().app->group("");  // for those who build on the JSON: in the reference, not in the help
   add_report_options(*parsers[0].app, typed);
   add_run_options(*parsers[0].app, typed);
   add_run_options(*parsers[1].app, typed);
+  add_synth_options(*parsers[2].app, typed);
+  add_work_options(*parsers[3].app, typed);
+  parsers[3]
+      .app->add_option("-o,--output", typed.synth.output, "Keep the run in this folder")
+      ->type_name("RUN")
+      ->check(refuse_empty);
 
   const CLI::App* chosen = nullptr;
   try {

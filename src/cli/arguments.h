@@ -9,12 +9,13 @@
 #include <variant>
 #include <vector>
 
+#include "cli/synth_command.h"
 #include "engine/engine.h"
 #include "engine/formats.h"
 
 namespace chopper {
 
-enum class Command : std::uint8_t { report, check, formats, schema, version };
+enum class Command : std::uint8_t { report, check, synth, demo, formats, gpus, schema, version };
 enum class ProgressMode : std::uint8_t { automatic, plain, off };
 
 struct Arguments {
@@ -25,6 +26,7 @@ struct Arguments {
   std::string csv_path;   ///< as json_path, a directory
   ProgressMode progress = ProgressMode::automatic;
   bool quiet = false;
+  SynthOptions synth;  ///< of synth and demo
 };
 
 /// The command line needs no work: text to show, and the exit code.

@@ -11,9 +11,11 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/synth_command.h"
 #include "engine/formats.h"
 #include "report/check_text.h"
 #include "report/csv.h"
@@ -198,6 +200,52 @@ int run_check(const Arguments& arguments) {
   return exit_code_of(result.value());
 }
 
+unsigned threads_of(const Arguments& arguments) {
+  if (arguments.options.threads > 0) return arguments.options.threads;
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+bool shows_progress(const Arguments& arguments) {
+  if (arguments.quiet || arguments.progress == ProgressMode::off) return false;
+  return arguments.progress == ProgressMode::plain || ::isatty(STDERR_FILENO) != 0;
+}
+
+int run_synth_command(const Arguments& arguments) {
+  if (arguments.synth.list) return print(synth_list_text());
+  const Result<SynthRequest> request = read_synth_options(arguments.synth);
+  if (!request.ok()) return fail(request.error());
+  if (const Result<Done> done = run_synth(request.value(), threads_of(arguments), shows_progress(arguments));
+      !done.ok()) {
+    return fail(done.error());
+  }
+  return kExitDone;
+}
+
+// Without -o the run lives as long as the report takes.
+int run_demo(const Arguments& arguments) {
+  Arguments report = arguments;
+  report.command = Command::report;
+  report.synth.preset = "demo";
+  std::error_code failed;
+  fs::path temporary;
+  if (report.synth.output.empty()) {
+    temporary = fs::temp_directory_path(failed) / fmt::format("chopper-demo-{}", ::getpid());
+    if (failed)
+      return fail({ErrorCode::unreadable, "no folder for temporary files", "", "name one: chopper demo -o RUN"});
+    report.synth.output = (temporary / "demo").string();
+  }
+  report.runs = {report.synth.output};
+  const int made = run_synth_command(report);
+  const int code = made == kExitDone ? run_report(report) : made;
+  if (!temporary.empty()) fs::remove_all(temporary, failed);
+  return code;
+}
+
+int run_gpus() {
+  const Result<std::string> text = gpus_text();
+  return text.ok() ? print(text.value()) : fail(text.error());
+}
+
 }  // namespace
 
 int run_command(const Arguments& arguments) {
@@ -206,6 +254,12 @@ int run_command(const Arguments& arguments) {
       return run_report(arguments);
     case Command::check:
       return run_check(arguments);
+    case Command::synth:
+      return run_synth_command(arguments);
+    case Command::demo:
+      return run_demo(arguments);
+    case Command::gpus:
+      return run_gpus();
     case Command::formats:
       return print(formats_text(list_formats()));
     case Command::schema:

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "synth/builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace chopper::synth {
+namespace {
+
+using Shapes = std::vector<std::vector<std::int64_t>>;
+
+std::string text_of(const Shapes& rows) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < rows.size(); i++) {
+    text += i == 0 ? "[" : ", [";
+    for (std::size_t j = 0; j < rows[i].size(); j++) text += fmt::format("{}{}", j == 0 ? "" : ", ", rows[i][j]);
+    text += "]";
+  }
+  return text + "]";
+}
+
+// Strides of contiguous tensors.
+Shapes strides_of(Shapes dims) {
+  for (std::vector<std::int64_t>& shape : dims) {
+    std::int64_t stride = 1;
+    for (std::size_t j = shape.size(); j > 0; j--) stride *= std::exchange(shape[j - 1], stride);
+  }
+  return dims;
+}
+
+std::string repeat_text(std::string_view word, std::size_t count) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < count; i++) text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", word);
+  return text + "]";
+}
+
+}  // namespace
+
+Builder::Builder(const Job& job, Program& program) : job_(job), program_(program), kernels_(job) {}
+
+Builder::Scope::~Scope() {
+  if (range_ >= 0) builder_.close(range_);
+}
+
+Builder::Labelled::~Labelled() {
+  if (annotated_) builder_.close(builder_.stack_.back());
+  builder_.label_ = std::move(before_);
+}
+
+void Builder::push(Action action, std::size_t index, double cost_ns, std::uint32_t slot) {
+  program_.instructions.push_back(
+      {action, static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(cost_ns), slot});
+}
+
+std::int32_t Builder::open(std::string_view name, Category category, const RangeOptions& options, double cost_ns) {
+  Range range;
+  range.name = name;
+  range.category = category;
+  range.thread = thread_;
+  range.parent = stack_.empty() ? -1 : stack_.back();
+  range.sequence = options.sequence;
+  range.backward = options.backward;
+  if (job_.shapes && !options.dims.empty()) {
+    range.shapes = fmt::format(R"(, "Concrete Inputs": {}, "Input type": {}, "Input Strides": {}, "Input Dims": {})",
+                               repeat_text("", options.dims.size()), repeat_text(options.type, options.dims.size()),
+                               text_of(strides_of(options.dims)), text_of(options.dims));
+  }
+  const auto index = static_cast<std::int32_t>(program_.ranges.size());
+  program_.ranges.push_back(std::move(range));
+  stack_.push_back(index);
+  push(Action::open, static_cast<std::size_t>(index), cost_ns);
+  return index;
+}
+
+void Builder::close(std::int32_t range) {
+  CHOPPER_CHECK(!stack_.empty() && stack_.back() == range);
+  stack_.pop_back();
+  const bool python = program_.ranges[static_cast<std::size_t>(range)].category == Category::python_function;
+  // Leaving costs about a third of entering.
+  push(Action::close, static_cast<std::size_t>(range), python ? 120 : job_.physics.operator_ns * 0.35);
+}
+
+std::int32_t Builder::enclosing() const {
+  for (std::size_t i = stack_.size(); i > 0; i--) {
+    if (program_.ranges[static_cast<std::size_t>(stack_[i - 1])].category != Category::python_function) {
+      return stack_[i - 1];
+    }
+  }
+  return -1;
+}
+
+// Inside a captured graph the host does nothing: no range is opened.
+Builder::Scope Builder::op(std::string_view name, RangeOptions options) {
+  if (graph_call_ >= 0) return {*this, -1};
+  return {*this, open(name, Category::cpu_op, options, job_.physics.operator_ns * options.cost)};
+}
+
+Builder::Scope Builder::annotation(std::string_view name) {
+  if (graph_call_ >= 0) return {*this, -1};
+  return {*this, open(name, Category::user_annotation, {}, job_.physics.range_ns)};
+}
+
+Builder::Scope Builder::python(std::string_view name) {
+  if (!job_.stacks || graph_call_ >= 0) return {*this, -1};
+  return {*this, open(name, Category::python_function, {}, 180)};
+}
+
+Builder::Scope Builder::module(std::string_view class_name, std::int64_t index) {
+  if (!job_.modules || graph_call_ >= 0) return {*this, -1};
+  return {*this, open(fmt::format("nn.Module: {}_{}", class_name, index), Category::python_function, {}, 900)};
+}
+
+Builder::Labelled Builder::label(std::string_view operation) {
+  Label before = label_;
+  label_.operation = operation;
+  // The model's own ranges: they open when its code runs, so in the backward pass only under recomputation.
+  const bool model_code = label_.phase == Phase::forward || label_.phase == Phase::optimizer || label_.recompute;
+  const bool annotated = job_.annotations && model_code && graph_call_ < 0;
+  if (annotated) open(operation, Category::user_annotation, {}, job_.physics.range_ns);
+  return {*this, std::move(before), annotated};
+}
+
+Builder::Labelled Builder::label_all(Label label) {
+  Label before = std::exchange(label_, std::move(label));
+  return {*this, std::move(before), false};
+}
+
+void Builder::view(std::string_view name, RangeOptions options) {
+  options.cost *= 0.5;
+  const Scope scope = op(name, std::move(options));
+}
+
+void Builder::launch(Work work) {
+  work.phase = label_.phase;
+  work.layer = label_.layer;
+  if (work.operation.empty()) work.operation = label_.operation;
+  work.recompute = label_.recompute;
+  const auto index = static_cast<std::int32_t>(program_.work.size());
+  if (graph_call_ >= 0) {
+    work.call = Call::launch_graph;
+    program_.calls[static_cast<std::size_t>(graph_call_)].num_work++;
+    program_.work.push_back(std::move(work));
+    return;
+  }
+  HostCall call;
+  call.call = work.call;
+  call.thread = thread_;
+  call.range = enclosing();
+  call.work = index;
+  call.num_work = 1;
+  call.bytes = work.copy_bytes;
+  call.stream = work.stream;
+  program_.work.push_back(std::move(work));
+  program_.calls.push_back(call);
+  push(Action::launch, program_.calls.size() - 1, job_.physics.launch_call_ns);
+}
+
+void Builder::call(Call call, std::int64_t bytes) {
+  if (graph_call_ >= 0) return;  // the graph was captured earlier
+  double cost = 700;
+  if (call == Call::allocate) cost = 9000;
+  if (call == Call::occupancy) cost = 1200;
+  program_.calls.push_back({call, thread_, enclosing(), -1, 0, bytes, Stream::compute});
+  push(Action::call, program_.calls.size() - 1, cost);
+}
+
+void Builder::record(std::uint32_t event, Stream stream) {
+  program_.calls.push_back({Call::event_record, thread_, enclosing(), -1, 0, 0, stream});
+  push(Action::record, program_.calls.size() - 1, 1100, event);
+}
+
+void Builder::wait(std::uint32_t event, Stream stream) {
+  program_.calls.push_back({Call::stream_wait, thread_, enclosing(), -1, 0, 0, stream});
+  push(Action::wait, program_.calls.size() - 1, 900, event);
+}
+
+void Builder::synchronise(std::uint32_t event) {
+  program_.calls.push_back({Call::event_synchronize, thread_, enclosing(), -1, 0, 0, Stream::compute});
+  push(Action::synchronise, program_.calls.size() - 1, 1500, event);
+}
+
+void Builder::drain(Call call) {
+  program_.calls.push_back({call, thread_, enclosing(), -1, 0, 0, Stream::compute});
+  push(Action::drain, program_.calls.size() - 1, 1500);
+}
+
+void Builder::host_work(double cost_ns) { push(Action::host_work, 0, cost_ns); }
+void Builder::data_loading(double cost_ns) { push(Action::data_loading, 0, cost_ns); }
+
+void Builder::mark_iteration_number() {
+  program_.ranges[static_cast<std::size_t>(stack_.back())].iteration_number = true;
+}
+
+void Builder::begin_graph() {
+  CHOPPER_CHECK(graph_call_ < 0);
+  HostCall call;
+  call.call = Call::launch_graph;
+  call.thread = thread_;
+  call.range = enclosing();
+  call.work = static_cast<std::int32_t>(program_.work.size());
+  graph_call_ = static_cast<std::int32_t>(program_.calls.size());
+  program_.calls.push_back(call);
+}
+
+void Builder::end_graph() {
+  CHOPPER_CHECK(graph_call_ >= 0);
+  push(Action::launch, static_cast<std::size_t>(graph_call_), job_.physics.launch_call_ns * 3);
+  graph_call_ = -1;
+}
+
+std::uint32_t Builder::allocate(std::int64_t bytes) {
+  if (!job_.memory_events || graph_call_ >= 0) return 0;
+  constexpr std::int64_t kGranule = 512;  // of the caching allocator
+  const std::int64_t rounded = std::max<std::int64_t>(kGranule, (bytes + kGranule - 1) / kGranule * kGranule);
+  const auto block = static_cast<std::uint32_t>(blocks_.size());
+  blocks_.push_back(rounded);
+  program_.memory.push_back({rounded, enclosing(), block, thread_});
+  push(Action::memory, program_.memory.size() - 1, 150);
+  return block;
+}
+
+void Builder::release(std::uint32_t block) {
+  if (!job_.memory_events || graph_call_ >= 0 || block >= blocks_.size() || blocks_[block] == 0) return;
+  program_.memory.push_back({-std::exchange(blocks_[block], 0), enclosing(), block, thread_});
+  push(Action::memory, program_.memory.size() - 1, 150);
+}
+
+// Autograd ------------------------------------------------------------------------------------------------------------
+
+std::int64_t Builder::next_sequence() { return records_tape_ && graph_call_ < 0 ? program_.num_sequences++ : -1; }
+
+std::int64_t Builder::peek_sequence() const { return records_tape_ && graph_call_ < 0 ? program_.num_sequences : -1; }
+
+void Builder::on_backward(std::string_view name, std::int32_t range, std::function<void()> run) {
+  if (!records_tape_) return;
+  const std::int64_t sequence = range < 0 ? -1 : program_.ranges[static_cast<std::size_t>(range)].sequence;
+  tape_.push_back({std::string(name), sequence, range, label_, std::move(run)});
+}
+
+void Builder::hook(std::function<void()> run) {
+  if (records_tape_) tape_.push_back({"", -1, -1, label_, std::move(run)});
+}
+
+void Builder::accumulate_gradient(std::int64_t bytes) {
+  if (!records_tape_) return;
+  tape_.push_back({"torch::autograd::AccumulateGrad", -1, -1, label_, [this, bytes] {
+                     view("aten::detach");
+                     if (gradient_hook_) gradient_hook_(bytes);
+                   }});
+}
+
+std::vector<Builder::Node> Builder::take_tape() { return std::exchange(tape_, {}); }
+void Builder::put_tape(std::vector<Node> tape) { tape_ = std::move(tape); }
+
+void Builder::run_backward(std::vector<Node> tape) {
+  for (std::size_t i = tape.size(); i > 0; i--) {
+    const Node& node = tape[i - 1];
+    Label label = node.label;
+    label.phase = Phase::backward;
+    label.recompute = false;
+    const Labelled labelled = label_all(std::move(label));
+    if (node.name.empty()) {
+      node.run();
+      continue;
+    }
+    const RangeOptions options{{}, node.sequence, node.sequence >= 0, 1.3, ""};
+    const Scope engine = op("autograd::engine::evaluate_function: " + node.name, options);
+    const Scope function = op(node.name, options);
+    if (node.forward_range >= 0 && engine.range() >= 0) {
+      program_.ranges[static_cast<std::size_t>(node.forward_range)].partner = engine.range();
+    }
+    if (node.run) node.run();
+  }
+}
+
+}  // namespace chopper::synth

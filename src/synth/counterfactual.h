@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same job simulated again without one of its costs: what removing it would save.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "synth/simulation.h"
+
+namespace chopper::synth {
+
+/// Sums over all ranks and recorded iterations of a simulation.
+struct Counterfactual {
+  std::string name;
+  /// By (phase, operation): time of its kernels, in ns.
+  std::map<std::pair<Phase, std::string>, std::int64_t> operations;
+  /// Per recorded iteration: time to the next one on the slowest rank; the last: to the end of its work.
+  std::vector<std::int64_t> step_ns;
+};
+
+/// Simulates the job as it is and keeps the mean clocks of every piece of work.
+HeldClocks clocks_of(const Job& job, const Programs& programs);
+
+/// Simulates all of them: `no_communication` and `no_launch` at the clocks of the factual run, `peak_clock` with
+/// communication, `alone` without any of the three. On up to `threads` threads.
+std::vector<Counterfactual> simulate_counterfactuals(const Job& job, const Programs& programs, const HeldClocks& clocks,
+                                                     unsigned threads);
+
+}  // namespace chopper::synth

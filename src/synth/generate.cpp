@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "synth/generate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "synth/counterfactual.h"
+#include "synth/parameters.h"
+#include "synth/run_writer.h"
+#include "synth/simulation.h"
+
+namespace chopper::synth {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of an earlier run is written anew; anything else in it is left alone and refused.
+Result<Done> prepare_folder(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder, error) && !fs::is_directory(folder, error)) {
+    return Error{ErrorCode::conflict, "is no folder", folder.string(), "choose another name for -o"};
+  }
+  if (fs::exists(folder, error) && !fs::is_empty(folder, error) && !fs::exists(folder / "truth.json", error)) {
+    return Error{ErrorCode::conflict, "is not empty and holds no synthetic run", folder.string(),
+                 "choose an empty or new folder for -o"};
+  }
+  fs::remove_all(folder / "traces", error);
+  fs::create_directories(folder / "traces", error);
+  if (error)
+    return Error{ErrorCode::unreadable, "cannot be created: " + error.message(), folder.string(),
+                 "check the path and its permissions"};
+  return Done{};
+}
+
+// Text of one rank's iteration, in bytes: what the writer makes of the program's tables, measured on its output.
+std::int64_t estimated_bytes(const Programs& programs) {
+  const Program& p = programs.plain.front();
+  std::int64_t bytes = 0;
+  for (const Range& r : p.ranges)
+    bytes += 215 + static_cast<std::int64_t>(r.name.size() + r.shapes.size()) + (r.collective >= 0 ? 430 : 0) +
+             (r.partner >= 0 ? 260 : 0);
+  for (const HostCall& c : p.calls) bytes += 330 + (c.num_work > 0 ? 120 : 0);
+  for (const Work& w : p.work)
+    bytes += 440 + 2 * static_cast<std::int64_t>(w.name.size()) + (w.collective >= 0 ? 430 : 0);
+  return bytes + static_cast<std::int64_t>(p.memory.size()) * 300;
+}
+
+}  // namespace
+
+Result<Done> generate(Job job, const fs::path& folder, const GenerateOptions& options) {
+  CHOPPER_TRY([[maybe_unused]] const Done fits, check_job(job));
+  const Programs programs = build_programs(job);
+  if (options.target_bytes > 0) {
+    job.num_iterations = std::clamp<std::int64_t>(
+        (options.target_bytes + estimated_bytes(programs) / 2) / estimated_bytes(programs), 1, 100000);
+  }
+  CHOPPER_TRY([[maybe_unused]] const Done prepared, prepare_folder(folder));
+  const RunContext context{job, programs, folder, options.threads};
+  std::vector<FlawLog> flaws(static_cast<std::size_t>(job.world_size));
+  CHOPPER_TRY([[maybe_unused]] const Done facts, write_facts(context));
+
+  std::vector<Counterfactual> counterfactuals;
+  {
+    const HeldClocks clocks = clocks_of(job, programs);
+    counterfactuals = simulate_counterfactuals(job, programs, clocks, options.threads);
+  }
+  std::vector<std::unique_ptr<RunWriter>> writers;
+  CHOPPER_TRY(writers.emplace_back(), make_kineto_writer(context, flaws));
+  CHOPPER_TRY(writers.emplace_back(), make_truth_writer(context, flaws, counterfactuals));
+  Simulation simulation(job, programs, {});
+  for (std::int64_t index = 0; index < job.warmup_iterations + job.num_iterations; index++) {
+    simulation.run_until_complete(index);
+    if (index >= job.warmup_iterations) {
+      for (const std::unique_ptr<RunWriter>& writer : writers) {
+        CHOPPER_TRY([[maybe_unused]] const Done written, writer->write(simulation, index));
+      }
+      if (options.on_progress) options.on_progress(index - job.warmup_iterations + 1, job.num_iterations);
+    }
+    simulation.forget(index);
+  }
+  for (const std::unique_ptr<RunWriter>& writer : writers) {
+    CHOPPER_TRY([[maybe_unused]] const Done finished, writer->finish());
+  }
+  return Done{};
+}
+
+}  // namespace chopper::synth
