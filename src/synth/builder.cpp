@@ -4,12 +4,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
 
 namespace chopper::synth {
 namespace {
+
+// Frames that Python code between operators leaves most often, in the real traces.
+constexpr std::string_view kFrames[] = {"torch/nn/modules/module.py(1931): __getattr__",
+                                        "<built-in function is_grad_enabled>",
+                                        "<built-in function isinstance>",
+                                        "<built-in function len>",
+                                        "<built-in method append of list object at 0x7f64c81b4bc0>",
+                                        "torch/autograd/grad_mode.py(80): __enter__",
+                                        "torch/autograd/grad_mode.py(84): __exit__",
+                                        "<built-in function _set_grad_enabled>",
+                                        "torch/_jit_internal.py(103): is_scripting",
+                                        "<built-in method get of dict object at 0x7f64c8242f40>",
+                                        "<built-in method _get_tracing_state of PyCapsule object at 0x7f671f3cbdb0>",
+                                        "torch/utils/_pytree.py(692): _get_node_type"};
+// In numbers as in the real traces: some dozen a kernel.
+constexpr std::int64_t kFramesPerCall = 24;
+constexpr std::int64_t kFramesPerModule = 16;
 
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
@@ -43,7 +61,9 @@ std::string repeat_text(std::string_view word, std::size_t count) {
 Builder::Builder(const Job& job, Program& program) : job_(job), program_(program), kernels_(job) {}
 
 Builder::Scope::~Scope() {
-  if (range_ >= 0) builder_.close(range_);
+  if (range_ < 0) return;
+  while (builder_.stack_.back() != range_) builder_.close(builder_.stack_.back());  // frames that belong to it
+  builder_.close(range_);
 }
 
 Builder::Labelled::~Labelled() {
@@ -96,12 +116,23 @@ std::int32_t Builder::enclosing() const {
 // Inside a captured graph the host does nothing: no range is opened.
 Builder::Scope Builder::op(std::string_view name, RangeOptions options) {
   if (graph_call_ >= 0) return {*this, -1};
+  const bool from_python =
+      stack_.empty() || program_.ranges[static_cast<std::size_t>(stack_.back())].category != Category::cpu_op;
+  if (from_python) frames(kFramesPerCall);
   return {*this, open(name, Category::cpu_op, options, job_.physics.operator_ns * options.cost)};
 }
 
 Builder::Scope Builder::annotation(std::string_view name) {
   if (graph_call_ >= 0) return {*this, -1};
   return {*this, open(name, Category::user_annotation, {}, job_.physics.range_ns)};
+}
+
+void Builder::frames(std::int64_t count) {
+  if (!job_.stacks || graph_call_ >= 0 || thread_ != Thread::main_thread) return;
+  for (std::int64_t i = 0; i < count; i++) {
+    const std::string_view name = kFrames[next_frame_++ % std::size(kFrames)];
+    close(open(name, Category::python_function, {}, 140));
+  }
 }
 
 Builder::Scope Builder::python(std::string_view name) {
@@ -111,7 +142,14 @@ Builder::Scope Builder::python(std::string_view name) {
 
 Builder::Scope Builder::module(std::string_view class_name, std::int64_t index) {
   if (!job_.modules || graph_call_ >= 0) return {*this, -1};
-  return {*this, open(fmt::format("nn.Module: {}_{}", class_name, index), Category::python_function, {}, 900)};
+  const std::int32_t range =
+      open(fmt::format("nn.Module: {}_{}", class_name, index), Category::python_function, {}, 900);
+  if (job_.stacks) {
+    open("torch/nn/modules/module.py(1751): _wrapped_call_impl", Category::python_function, {}, 180);
+    open("torch/nn/modules/module.py(1762): _call_impl", Category::python_function, {}, 180);
+    frames(kFramesPerModule);
+  }
+  return {*this, range};
 }
 
 Builder::Labelled Builder::label(std::string_view operation) {
@@ -188,7 +226,12 @@ void Builder::drain(Call call) {
   push(Action::drain, program_.calls.size() - 1, 1500);
 }
 
-void Builder::host_work(double cost_ns) { push(Action::host_work, 0, cost_ns); }
+// What the host does there is Python code: frames of about a microsecond each.
+void Builder::host_work(double cost_ns) {
+  if (job_.stacks && thread_ == Thread::main_thread) return frames(static_cast<std::int64_t>(cost_ns / 300));
+  push(Action::host_work, 0, cost_ns);
+}
+
 void Builder::data_loading(double cost_ns) { push(Action::data_loading, 0, cost_ns); }
 
 void Builder::mark_iteration_number() {

@@ -69,6 +69,8 @@ class Builder {
 
   [[nodiscard]] Scope op(std::string_view name, RangeOptions options = {});
   [[nodiscard]] Scope annotation(std::string_view name);
+  /// `count` short Python frames, as code between operators leaves them; nothing when the job records none.
+  void frames(std::int64_t count);
   /// A Python frame; nothing when the job records none.
   [[nodiscard]] Scope python(std::string_view name);
   /// The module `class_name`_`index` ("LlamaRMSNorm", 4); nothing when the job shows no modules.
@@ -146,6 +148,7 @@ class Builder {
   bool records_tape_ = false;
   std::function<void(std::int64_t)> gradient_hook_;
   std::int32_t graph_call_ = -1;
+  std::size_t next_frame_ = 0;
 };
 
 }  // namespace chopper::synth

@@ -92,6 +92,11 @@ CallName call_name(Dialect dialect, Call call) {
   return dialect == Dialect::nvidia ? nvidia_name(call) : amd_name(call);
 }
 
+// No real AMD trace has them.
+bool is_recorded(Dialect dialect, Call call) {
+  return dialect == Dialect::nvidia || (call != Call::event_record && call != Call::occupancy);
+}
+
 bool counts_work_items(Dialect dialect, Call call) { return dialect != Dialect::nvidia && call == Call::launch_module; }
 
 std::int64_t device_number(Dialect dialect, std::int64_t local) {

@@ -17,6 +17,9 @@ struct CallName {
 
 CallName call_name(Dialect dialect, Call call);
 
+/// Whether the profiler records the call at all.
+bool is_recorded(Dialect dialect, Call call);
+
 /// Whether the launch call states its grid in work-items instead of blocks.
 bool counts_work_items(Dialect dialect, Call call);
 

@@ -307,6 +307,7 @@ class RankTrace {
     for (std::size_t i = 0; i < program_->calls.size(); i++) {
       const HostCall& call = program_->calls[i];
       const HostTime& time = times_->calls[i];
+      if (!is_recorded(job_.dialect, call.call)) continue;
       const CallName name = call_name(job_.dialect, call.call);
       if (i > 0 && call.num_work > 0 && flaws_.repeats_correlation(iteration_, call.work)) corrections_[i] = -1;
       add("  {{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, \"tid\": {},\n    ", name.category,

@@ -100,7 +100,6 @@ struct RankState {
   std::uint32_t next_instance = 1;
   std::array<std::uint64_t, 16> channel_sequence{};  // by channel, and for transfers by side
   std::uint64_t num_launched = 0;
-  std::uint64_t num_started_comm = 0;
   std::deque<IterationTimes> times;
 };
 
@@ -615,11 +614,6 @@ bool Simulation::State::begin_work(std::uint32_t rank, std::uint32_t stream, con
     } else {
       arrive(rank, stream, item.collective);
     }
-    const std::uint64_t spike = random_bits(job.seed, Purpose::allocator, rank, r.num_started_comm++);
-    if (job.sharding == Sharding::fsdp1 && unit(spike) < job.physics.allocator_spike_share) {
-      r.spike_until_ns = now + static_cast<std::int64_t>(job.physics.allocator_spike_ms * 1e6 *
-                                                         (0.5 + unit(spike * 0x9e3779b97f4a7c15u)));
-    }
   }
   rerate(rank);
   if (r.blocked == Blocked::queue_full && static_cast<double>(r.num_waiting) < job.physics.queue_depth) unblock(rank);
@@ -717,6 +711,13 @@ void Simulation::State::tick(std::uint32_t rank) {
   clocks[rank].tick(mean_w, r.ticks++);
   if (r.iteration >= job.warmup_iterations) {
     r.samples.push_back({now, clocks[rank].core_mhz(), clocks[rank].memory_mhz(), mean_w});
+  }
+  // FSDP 1 reuses memory in an order that differs from run to run; what that does to the power of the memory is
+  // modelled as spikes that begin at random.
+  const std::uint64_t spike = random_bits(job.seed, Purpose::allocator, rank, static_cast<std::uint64_t>(r.ticks));
+  if (job.sharding == Sharding::fsdp1 && now > r.spike_until_ns && unit(spike) < job.physics.allocator_spike_share) {
+    const double length = 0.5 + unit(spike * 0x9e3779b97f4a7c15u);
+    r.spike_until_ns = now + static_cast<std::int64_t>(job.physics.allocator_spike_ms * 1e6 * length);
   }
   rerate(rank);
   if (!r.finished || r.num_queued > 0) schedule(now + kMillisecond, EventKind::tick, rank);

@@ -85,6 +85,11 @@ void Transformer::to_dtype(double elements, bool to_float) {
       });
 }
 
+void Transformer::transpose(std::int64_t rows, std::int64_t columns) {
+  const Builder::Scope scope = b_.op("aten::transpose", {{{rows, columns}}, -1, false, 0.4});
+  b_.view("aten::as_strided", {{{rows, columns}}});
+}
+
 // y = x W^T: one product forward; the gradients of the weight and of the input backward.
 void Transformer::linear(std::int64_t out, std::int64_t in) {
   const std::int64_t t = tokens_;
@@ -92,13 +97,10 @@ void Transformer::linear(std::int64_t out, std::int64_t in) {
       b_.op("aten::linear", {{{job_.batch, t / job_.batch, in}, {out, in}}, b_.peek_sequence(), false, 0.8});
   b_.accumulate_gradient(out * in * 2);
   differentiable(
-      "aten::t", "TBackward0", {{out, in}},
-      [&] {
-        b_.view("aten::transpose", {{{out, in}}});
-      },
+      "aten::t", "TBackward0", {{out, in}}, [&] { transpose(out, in); },
       [this, out, in] {
         const Builder::Scope back = b_.op("aten::t", {{{in, out}}});
-        b_.view("aten::transpose", {{{in, out}}});
+        transpose(in, out);
       });
   const Builder::Scope matmul =
       b_.op("aten::matmul", {{{job_.batch, t / job_.batch, in}, {in, out}}, b_.peek_sequence(), false, 0.8});
@@ -113,14 +115,17 @@ void Transformer::linear(std::int64_t out, std::int64_t in) {
       [this, t, out, in, block] {
         {
           const Builder::Scope transposed = b_.op("aten::t", {{{t, out}}});
-          b_.view("aten::transpose", {{{t, out}}});
+          transpose(t, out);
         }
         {
           const Builder::Scope weight = b_.op("aten::mm", {{{out, t}, {t, in}}});
           b_.call(Call::occupancy);
           b_.launch(b_.kernels().gemm(out, in, t));
         }
-        b_.view("aten::t", {{{in, out}}});
+        {
+          const Builder::Scope transposed = b_.op("aten::t", {{{in, out}}});
+          transpose(in, out);
+        }
         {
           const Builder::Scope input = b_.op("aten::mm", {{{t, out}, {out, in}}});
           b_.call(Call::occupancy);

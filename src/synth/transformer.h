@@ -36,6 +36,7 @@ class Transformer {
   void elementwise(std::string_view name, std::string_view node, std::string_view functor, double elements,
                    double bytes, double backward_bytes, int backward_kernels = 1);
   void to_dtype(double elements, bool to_float);
+  void transpose(std::int64_t rows, std::int64_t columns);
   void linear(std::int64_t out, std::int64_t in);
   void contiguous(double elements);
   void norm(std::string_view operation, std::int64_t index);
