@@ -288,15 +288,17 @@ Result<Done> apply_setting(Job& job, std::string_view text) {
     job.physics.*p.value = *parsed;
     return Done{};
   }
-  if (name == "optimizer" || name == "sharding") {
-    if (value == "every") return job.optimizer = OptimizerSteps::every, Done{};
-    if (value == "once") return job.optimizer = OptimizerSteps::once, Done{};
-    if (value == "never") return job.optimizer = OptimizerSteps::never, Done{};
-    if (value == "fsdp1") return job.sharding = Sharding::fsdp1, Done{};
-    if (value == "fsdp2") return job.sharding = Sharding::fsdp2, Done{};
-    if (value == "ddp") return job.sharding = Sharding::ddp, Done{};
-    return usage(fmt::format("{} does not take '{}'", name, value),
-                 "optimizer: every, once, never; sharding: fsdp1, fsdp2, ddp");
+  if (name == "optimizer") {
+    for (const OptimizerSteps each : {OptimizerSteps::every, OptimizerSteps::once, OptimizerSteps::never}) {
+      if (value == to_string(each)) return job.optimizer = each, Done{};
+    }
+    return usage(fmt::format("optimizer takes every, once or never, not '{}'", value), "");
+  }
+  if (name == "sharding") {
+    for (const Sharding each : {Sharding::fsdp1, Sharding::fsdp2, Sharding::ddp}) {
+      if (value == to_string(each)) return job.sharding = each, Done{};
+    }
+    return usage(fmt::format("sharding takes fsdp1, fsdp2 or ddp, not '{}'", value), "");
   }
   return usage(fmt::format("unknown setting '{}'", name), "all settings: chopper synth --list");
 }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole runs in a temporary folder: the same bytes for the same seed, and what is left alone.
+#include "synth/generate.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/byte_source.h"
+#include "synth/parameters.h"
+#include "synth/presets.h"
+
+namespace chopper::synth {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Generate : public testing::Test {
+ protected:
+  void SetUp() override {
+    const testing::TestInfo* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::path(testing::TempDir()) / (std::string("chopper_synth_") + info->name() + "_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()));
+    fs::remove_all(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static std::string text_of(const fs::path& path) {
+    auto source = open_byte_source(path);
+    EXPECT_TRUE(source.ok()) << path;
+    std::string text;
+    std::vector<char> buffer(1 << 16);
+    while (true) {
+      const std::size_t got = source.value()->read(buffer).value();
+      text.append(buffer.data(), got);
+      if (got < buffer.size()) return text;
+    }
+  }
+
+  // FNV-1a of 64 bits over the uncompressed files of a run.
+  static std::uint64_t digest(const fs::path& run, std::int64_t ranks) {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    std::vector<fs::path> files = {run / "truth.json", run / "chopper.toml"};
+    for (std::int64_t rank = 0; rank < ranks; rank++) files.push_back(run / "traces" / ("rank" + std::to_string(rank) + ".trace.json.gz"));
+    for (const fs::path& file : files) {
+      for (const char c : text_of(file)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    }
+    return hash;
+  }
+
+  static GenerateOptions options(unsigned threads, std::int64_t target_bytes = 0) {
+    GenerateOptions made;
+    made.threads = threads;
+    made.target_bytes = target_bytes;
+    return made;
+  }
+
+  static Job tiny() {
+    Job job = make_job("tiny-fsdp2", "").value();
+    job.num_iterations = 2;
+    return job;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Generate, IsTheSameForTheSameSeedAndAnyNumberOfThreads) {
+  ASSERT_TRUE(generate(tiny(), folder_ / "a", options(1)).ok());
+  ASSERT_TRUE(generate(tiny(), folder_ / "b", options(3)).ok());
+  Job other = tiny();
+  other.seed = 2;
+  ASSERT_TRUE(generate(other, folder_ / "c", options(1)).ok());
+  const std::uint64_t first = digest(folder_ / "a", 4);
+  EXPECT_EQ(first, digest(folder_ / "b", 4));
+  EXPECT_NE(first, digest(folder_ / "c", 4));
+}
+
+// One value for all compilers, libraries and machines. It changes with the model, and then is written anew; a difference
+// between two builds of the same sources is a fault.
+TEST_F(Generate, IsTheSameOnEveryPlatform) {
+  ASSERT_TRUE(generate(tiny(), folder_, options(2)).ok());
+  EXPECT_EQ(digest(folder_, 4), 0x0u);
+}
+
+TEST_F(Generate, ReplacesARunAndRefusesOtherFolders) {
+  ASSERT_TRUE(generate(tiny(), folder_, options(1)).ok());
+  Job smaller = tiny();
+  smaller.world_size = 2;
+  ASSERT_TRUE(generate(smaller, folder_, options(1)).ok());
+  EXPECT_FALSE(fs::exists(folder_ / "traces" / "rank3.trace.json.gz"));
+  fs::remove(folder_ / "truth.json");
+  const Result<Done> refused = generate(tiny(), folder_, options(1));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_TRUE(fs::exists(folder_ / "traces" / "rank1.trace.json.gz"));
+}
+
+TEST_F(Generate, MeetsTheTargetSize) {
+  constexpr std::int64_t kWanted = 6'000'000;
+  ASSERT_TRUE(generate(tiny(), folder_, options(2, kWanted)).ok());
+  const auto size = static_cast<double>(text_of(folder_ / "traces" / "rank0.trace.json.gz").size());
+  EXPECT_NEAR(size / static_cast<double>(kWanted), 1.0, 0.15);
+}
+
+TEST_F(Generate, SaysWhyAFolderCannotBeMade) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / "file") << "x";
+  const Result<Done> refused = generate(tiny(), folder_ / "file", options(1));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+}
+
+}  // namespace
+}  // namespace chopper::synth
