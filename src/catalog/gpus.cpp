@@ -71,6 +71,10 @@ bool is_known(std::string_view table, std::string_view name) {
          std::any_of(kTexts.begin(), kTexts.end(), [&](const TextField& f) { return f.name == name; });
 }
 
+bool is_table(std::string_view name) {
+  return std::any_of(kNumbers.begin(), kNumbers.end(), [&](const NumberField& f) { return f.table == name; });
+}
+
 // The first key that no field has, empty when there is none.
 std::string unknown_key(const toml::table& root) {
   for (const auto& [key, node] : root) {
@@ -79,6 +83,7 @@ std::string unknown_key(const toml::table& root) {
         static_cast<void>(value);
         if (!is_known(key.str(), name.str())) return shown(key.str(), name.str());
       }
+      if (inside->empty() && !is_table(key.str())) return std::string(key.str());
     } else if (!is_known("", key.str())) {
       return std::string(key.str());
     }

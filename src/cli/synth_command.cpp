@@ -140,15 +140,15 @@ Result<std::string> gpus_text() {
   const auto number = [](double value, int digits) {
     return value > 0 ? fmt::format("{:.{}f}", value, digits) : std::string("-");
   };
-  std::string text = fmt::format("{:<15} {:<8} {:>5} {:>6} {:>9} {:>9} {:>8} {:>9} {:>6}  {}\n", "key", "arch", "units",
-                                 "MHz", "BF16 TF", "FP8 TF", "FP32 TF", "mem GB/s", "W", "links, GB/s each way");
+  constexpr std::string_view kLine = "{:<14}  {:>5}  {:>4}  {:>7}  {:>6}  {:>7}  {:>8}  {:>4}  {:<24}  {}\n";
+  std::string text = fmt::format(kLine, "key", "units", "MHz", "BF16 TF", "FP8 TF", "FP32 TF", "mem GB/s", "W",
+                                 "links, GB/s each way", "name");
   for (const GpuSpec& g : gpus) {
     const std::string links =
         g.num_links > 0 ? fmt::format("{} {} x {}", g.link_name, g.num_links, g.link_gb_per_s) : g.link_name;
-    fmt::format_to(std::back_inserter(text), "{:<15} {:<8} {:>5} {:>6} {:>9} {:>9} {:>8} {:>9} {:>6}  {}\n", g.key,
-                   g.architecture, g.num_units, number(g.clock_mhz, 0), number(g.bf16_tflops(), 1),
-                   number(g.fp8_tflops(), 1), number(g.fp32_tflops(), 1), number(g.memory_gb_per_s, 0),
-                   number(g.power_w, 0), links);
+    fmt::format_to(std::back_inserter(text), kLine, g.key, g.num_units, number(g.clock_mhz, 0),
+                   number(g.bf16_tflops(), 1), number(g.fp8_tflops(), 1), number(g.fp32_tflops(), 1),
+                   number(g.memory_gb_per_s, 0), number(g.power_w, 0), links, g.name);
   }
   return text;
 }

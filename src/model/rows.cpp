@@ -17,6 +17,8 @@ std::string_view to_string(Reason reason) {
       return "vendor_unknown";
     case Reason::no_device_facts:
       return "no_device_facts";
+    case Reason::unknown_gpu:
+      return "unknown_gpu";
     case Reason::no_launch_record:
       return "no_launch_record";
     case Reason::first_of_chain:

@@ -21,6 +21,7 @@ enum class Reason : std::uint8_t {
   host_unknown,
   vendor_unknown,
   no_device_facts,
+  unknown_gpu,
   no_launch_record,
   first_of_chain,
   not_compute,
@@ -30,11 +31,11 @@ enum class Reason : std::uint8_t {
   no_link
 };
 std::string_view to_string(Reason reason);
-inline constexpr Reason kAllReasons[] = {Reason::rank_unknown,     Reason::device_unknown, Reason::stream_unknown,
-                                         Reason::host_unknown,     Reason::vendor_unknown, Reason::no_device_facts,
-                                         Reason::no_launch_record, Reason::first_of_chain, Reason::not_compute,
-                                         Reason::zero_length,      Reason::no_extent,      Reason::no_records,
-                                         Reason::no_link};
+inline constexpr Reason kAllReasons[] = {Reason::rank_unknown, Reason::device_unknown,   Reason::stream_unknown,
+                                         Reason::host_unknown, Reason::vendor_unknown,   Reason::no_device_facts,
+                                         Reason::unknown_gpu,  Reason::no_launch_record, Reason::first_of_chain,
+                                         Reason::not_compute,  Reason::zero_length,      Reason::no_extent,
+                                         Reason::no_records,   Reason::no_link};
 
 /// A value, or the reason why there is none, or not applicable (the key is then absent).
 template <class T>
@@ -115,7 +116,7 @@ struct GpuRow {
   std::int64_t input = 0;
   Field<std::int64_t> rank, gpu, gpu_ordinal;
   std::string gpu_id;
-  Field<std::string> vendor, name;
+  Field<std::string> vendor, name, spec;
   std::int64_t num_kernels = 0, num_memcpy = 0, num_memset = 0, num_comm_kernels = 0;
 
   static constexpr auto columns() {
@@ -126,6 +127,7 @@ struct GpuRow {
         Column{"gpu_ordinal", &R::gpu_ordinal, "", "device ordinal as written"},
         Column{"gpu_id", &R::gpu_id, "", "identity of the device within the run"},
         Column{"vendor", &R::vendor, "", "amd or nvidia"}, Column{"name", &R::name, "", "product name as recorded"},
+        Column{"spec", &R::spec, "", "key of the table of peaks (chopper gpus)"},
         Column{"num_kernels", &R::num_kernels, "", "kernel records"},
         Column{"num_memcpy", &R::num_memcpy, "", "memcpy records"},
         Column{"num_memset", &R::num_memset, "", "memset records"},
