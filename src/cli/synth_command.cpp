@@ -130,7 +130,8 @@ std::string synth_list_text() {
       "iterations with an optimizer step\n";
   text += "\nphysics (--set NAME=VALUE): default, meaning, source; presets scale power to the gpu's limit\n";
   for (const synth::Parameter& p : synth::list_parameters()) {
-    fmt::format_to(std::back_inserter(text), "  {:<32} {} {}: {}\n  {:<32}   from: {}\n", p.name, p.initial, p.unit, p.summary, "", p.source);
+    fmt::format_to(std::back_inserter(text), "  {:<32} {} {}: {}\n  {:<32}   from: {}\n", p.name, p.initial, p.unit,
+                   p.summary, "", p.source);
   }
   return text;
 }

@@ -13,7 +13,7 @@ class ClockLoop {
  public:
   ClockLoop(const Job& job, std::int64_t rank);
 
-  double core_mhz() const { return core_mhz_; }
+  double core_mhz() const { return core_mhz_ * efficiency_; }
   double memory_mhz() const { return memory_mhz_; }
   /// Power while kernels of these summed activities run, in W.
   double power(double core_activity, double memory_activity, double link_activity, double extra_w) const;
@@ -21,11 +21,14 @@ class ClockLoop {
   void tick(double power_w, std::int64_t tick);
   /// Limits the clock (a fault), in MHz.
   void limit(double mhz) { limit_mhz_ = mhz; }
+  /// A gpu that reaches only this share of the clock for the same power (a fault).
+  void set_efficiency(double share) { efficiency_ = share; }
 
  private:
   const Job& job_;
   std::int64_t rank_;
   double silicon_ = 1;
+  double efficiency_ = 1;
   double core_mhz_ = 0;
   double memory_mhz_ = 0;
   double filtered_w_ = 0;

@@ -21,7 +21,8 @@ class Generate : public testing::Test {
  protected:
   void SetUp() override {
     const testing::TestInfo* info = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(testing::TempDir()) / (std::string("chopper_synth_") + info->name() + "_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()));
+    folder_ = fs::path(testing::TempDir()) / (std::string("chopper_synth_") + info->name() + "_" +
+                                              std::to_string(::testing::UnitTest::GetInstance()->random_seed()));
     fs::remove_all(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -42,7 +43,8 @@ class Generate : public testing::Test {
   static std::uint64_t digest(const fs::path& run, std::int64_t ranks) {
     std::uint64_t hash = 0xcbf29ce484222325u;
     std::vector<fs::path> files = {run / "truth.json", run / "chopper.toml"};
-    for (std::int64_t rank = 0; rank < ranks; rank++) files.push_back(run / "traces" / ("rank" + std::to_string(rank) + ".trace.json.gz"));
+    for (std::int64_t rank = 0; rank < ranks; rank++)
+      files.push_back(run / "traces" / ("rank" + std::to_string(rank) + ".trace.json.gz"));
     for (const fs::path& file : files) {
       for (const char c : text_of(file)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
     }
@@ -76,8 +78,8 @@ TEST_F(Generate, IsTheSameForTheSameSeedAndAnyNumberOfThreads) {
   EXPECT_NE(first, digest(folder_ / "c", 4));
 }
 
-// One value for all compilers, libraries and machines. It changes with the model, and then is written anew; a difference
-// between two builds of the same sources is a fault.
+// One value for all compilers, libraries and machines. It changes with the model, and then is written anew; a
+// difference between two builds of the same sources is a fault.
 TEST_F(Generate, IsTheSameOnEveryPlatform) {
   ASSERT_TRUE(generate(tiny(), folder_, options(2)).ok());
   EXPECT_EQ(digest(folder_, 4), 0x0u);

@@ -33,10 +33,14 @@ TEST(Kernels, FlopsAreThoseOfTheTestVectors) {
 TEST(Kernels, FactorsMultiplyToTheTimeAlone) {
   const Job job = job_of("paper-b1s4-fsdp2");
   const Kernels kernels(job);
-  const Work all[] = {kernels.gemm(4096, 4096, 14336),       kernels.gemm(100, 200, 300),
-                      kernels.gemm(1, 1, 1),                 kernels.attention_forward(1, 32, 4096, 4096),
-                      kernels.attention_backward(2, 8, 128, 512), kernels.elementwise("F", 1e6, 4e6),
-                      kernels.streaming("x", 1, 1),          kernels.multi_tensor("F", 1e9, 4e9)};
+  const Work all[] = {kernels.gemm(4096, 4096, 14336),
+                      kernels.gemm(100, 200, 300),
+                      kernels.gemm(1, 1, 1),
+                      kernels.attention_forward(1, 32, 4096, 4096),
+                      kernels.attention_backward(2, 8, 128, 512),
+                      kernels.elementwise("F", 1e6, 4e6),
+                      kernels.streaming("x", 1, 1),
+                      kernels.multi_tensor("F", 1e9, 4e9)};
   for (const Work& w : all) {
     EXPECT_NEAR(w.theory_ns * w.inst * w.util * w.rate / w.alone_ns, 1.0, 1e-12) << w.name;
     EXPECT_GE(w.inst, 1.0) << w.name;
@@ -60,7 +64,8 @@ TEST(Kernels, OnlyTheDeepProductOfFewTilesIsPadded) {
 TEST(Kernels, OneSequenceMakesTheBackwardOfAttentionSlow) {
   const Job job = job_of("paper-b1s4-fsdp2");
   const Kernels kernels(job);
-  EXPECT_GT(kernels.attention_backward(1, 32, 4096, 4096).alone_ns, kernels.attention_backward(2, 32, 4096, 4096).alone_ns);
+  EXPECT_GT(kernels.attention_backward(1, 32, 4096, 4096).alone_ns,
+            kernels.attention_backward(2, 32, 4096, 4096).alone_ns);
 }
 
 TEST(Kernels, MoreWorkTakesLonger) {

@@ -22,7 +22,8 @@ constexpr Parameter kParameters[] = {
      "from the launch call to the earliest start on an idle stream",
      "shortest launch delays of the real traces: 5.0 to 8.9 us"},
     {"queue_gap_ns", &Physics::queue_gap_ns, 300, 0, 1e6, "ns", "pause between neighbours of one stream",
-     "real AMD traces: most neighbours touch, one in ten is 3 to 7 us apart; NVIDIA (presets: 1000): medians 1.2 to 2 us"},
+     "real AMD traces: most neighbours touch, one in ten is 3 to 7 us apart; NVIDIA (presets: 1000): medians 1.2 to 2 "
+     "us"},
     {"queue_depth", &Physics::queue_depth, 1024, 1, 1e6, "launches",
      "launched and not started, at which the host waits", "assumed: slots of a hardware queue"},
     {"host_jitter", &Physics::host_jitter, 0.5, 0, 20, "share", "spread of host costs, skewed upwards",
@@ -160,8 +161,9 @@ constexpr Switch kSwitches[] = {
 };
 
 constexpr NamedEffect kFaults[] = {
-    {"straggler", 8, "%", "core clock of the rank's gpu is limited by this much"},
-    {"thermal-throttle", 30, "%", "the same, from the first recorded iteration on"},
+    {"straggler", 8, "%", "the rank's gpu clocks lower by this much at the same power"},
+    {"thermal-throttle", 30, "%",
+     "the rank's gpu clocks at most this much below its highest, from the first recorded iteration on"},
     {"late-rank", 5, "ms", "the rank starts each iteration later"},
     {"slow-link", 100, "%", "transfers that involve the rank take longer"},
     {"host-jitter", 6, "factor", "spread of the rank's host costs"},
@@ -175,7 +177,7 @@ constexpr NamedEffect kImperfections[] = {
     {"drop-stream", 1, "stream", "all gpu records of a stream are missing, by its number in the truth"},
     {"clock-offset", 1000, "us", "all times of the rank are shifted"},
     {"clock-drift", 20, "ppm", "the rank's clock runs faster"},
-    {"duplicate-correlation", 1, "%", "launches share the correlation id of the launch before"},
+    {"duplicate-correlation", 1, "%", "launches share the correlation id of the call before"},
     {"zero-time", 3, "records", "gpu records with ts 0"},
     {"overflowed-time", 3, "records", "gpu records whose duration does not fit 63 bits of ns"},
     {"truncated", 10, "%", "the file ends early by this share of its uncompressed text"},

@@ -45,8 +45,9 @@ TEST(Parameters, SettingsAreApplied) {
 
 TEST(Parameters, WrongSettingsAreRefusedAndChangeNothing) {
   Job job = tiny();
-  for (const char* text : {"", "layers", "=3", "layers=", "layers=x", "layers=0", "layers=1.5", "layers=1e99", "stacks=yes", "gemm_utilisation=2",
-                           "gemm_utilisation=nan", "nothing=1", "sharding=fsdp3", "optimizer=ddp", "sharding=every"}) {
+  for (const char* text : {"", "layers", "=3", "layers=", "layers=x", "layers=0", "layers=1.5", "layers=1e99",
+                           "stacks=yes", "gemm_utilisation=2", "gemm_utilisation=nan", "nothing=1", "sharding=fsdp3",
+                           "optimizer=ddp", "sharding=every"}) {
     const Result<Done> done = apply_setting(job, text);
     ASSERT_FALSE(done.ok()) << text;
     EXPECT_EQ(done.error().code, ErrorCode::usage) << text;

@@ -215,7 +215,7 @@ Simulation::State::State(const Job& j, const Programs& p, Scenario s)
     clocks.emplace_back(job, rank);
     RankState& r = ranks[rank];
     const double slower = fault("straggler", rank);
-    if (slower > 0) clocks[rank].limit(job.gpu.max_clock_mhz * (1 - slower / 100));
+    clocks[rank].set_efficiency(std::clamp(1 - slower / 100, 0.05, 1.0));
     for (std::size_t group = 0; group < members[rank].size(); group++) {
       members[rank][group] = members_of(job, rank, static_cast<Group>(group));
     }
