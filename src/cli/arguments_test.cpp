@@ -100,6 +100,82 @@ TEST(ParseArguments, WrongUsageComesWithARemedy) {
   expect_usage_error({"report", "run", "--json", "-", "--csv", "-"}, "standard output");
   expect_usage_error({"check", "run", "--json", "x"}, "unknown option '--json' of check");
   expect_usage_error({"formats", "x"}, "more than formats takes");
+  expect_usage_error({"gpus", "x"}, "more than gpus takes");
+  expect_usage_error({"demo", "x"}, "more than demo takes");
+  expect_usage_error({"syth"}, "unknown command 'syth'\n  did you mean synth?");
+  expect_usage_error({"dmeo"}, "did you mean demo?");
+  expect_usage_error({"gpu"}, "did you mean gpus?");
+  expect_usage_error({"nonsense"}, "commands: report, check, synth, demo, formats, gpus, version;");
+  expect_usage_error({"synth", "--sede", "1"}, "did you mean --seed?");
+  expect_usage_error({"synth", "--seed", "1", "--seed", "2"}, "--seed is given more than once");
+  expect_usage_error({"synth", "--preset", ""}, "--preset: needs a value");
+  expect_usage_error({"--seed", "1", "synth"}, "'--seed' stands before a command");
+}
+
+TEST(ParseArguments, HelpListsTheCommands) {
+  const Reply help = refused({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* command : {"report", "check", "synth", "demo", "formats", "gpus", "version"}) {
+    EXPECT_NE(help.text.find(std::string("\n  ") + command + " "), std::string::npos) << command;
+  }
+}
+
+TEST(ParseArguments, ReadsEveryOptionOfSynth) {
+  const Arguments a = parsed({"synth",
+                              "--preset",
+                              "tiny-ddp",
+                              "-o",
+                              "run",
+                              "--seed",
+                              "7",
+                              "--gpu",
+                              "mi325x",
+                              "--num-iterations",
+                              "3",
+                              "--target-size",
+                              "1MB",
+                              "--set",
+                              "batch=2",
+                              "--set",
+                              "layers=4",
+                              "--fault",
+                              "straggler:1:8",
+                              "--fault",
+                              "slow-link",
+                              "--dialect",
+                              "nvidia",
+                              "--imperfection",
+                              "truncated:0:10",
+                              "--list",
+                              "--threads",
+                              "5",
+                              "--progress",
+                              "off",
+                              "-q"});
+  EXPECT_EQ(a.command, Command::synth);
+  EXPECT_EQ(a.synth.preset, "tiny-ddp");
+  EXPECT_EQ(a.synth.output, "run");
+  EXPECT_EQ(a.synth.seed, "7");
+  EXPECT_EQ(a.synth.gpu, "mi325x");
+  EXPECT_EQ(a.synth.num_iterations, "3");
+  EXPECT_EQ(a.synth.target_size, "1MB");
+  EXPECT_EQ(a.synth.dialect, "nvidia");
+  EXPECT_EQ(a.synth.settings, (std::vector<std::string>{"batch=2", "layers=4"}));
+  EXPECT_EQ(a.synth.faults, (std::vector<std::string>{"straggler:1:8", "slow-link"}));
+  EXPECT_EQ(a.synth.imperfections, std::vector<std::string>{"truncated:0:10"});
+  EXPECT_TRUE(a.synth.list);
+  EXPECT_EQ(a.options.threads, 5u);
+  EXPECT_EQ(a.progress, ProgressMode::off);
+  EXPECT_TRUE(a.quiet);
+}
+
+TEST(ParseArguments, DemoKeepsItsRunWhenToldWhere) {
+  EXPECT_EQ(parsed({"demo"}).synth.output, "");
+  const Arguments a = parsed({"demo", "-o", "run", "--threads", "2"});
+  EXPECT_EQ(a.command, Command::demo);
+  EXPECT_EQ(a.synth.output, "run");
+  EXPECT_EQ(a.options.threads, 2u);
+  EXPECT_EQ(parsed({"gpus"}).command, Command::gpus);
 }
 
 }  // namespace

@@ -356,6 +356,10 @@ Result<Done> check_job(const Job& job) {
     if (fault.rank >= job.world_size)
       return usage(fmt::format("fault {} names a rank that is not there: {}", fault.name, fault.rank), "");
   }
+  for (const Imperfection& each : job.imperfections) {
+    if (each.rank >= job.world_size)
+      return usage(fmt::format("imperfection {} names a rank that is not there: {}", each.name, each.rank), "");
+  }
   return Done{};
 }
 
