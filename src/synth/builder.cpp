@@ -81,7 +81,7 @@ std::int32_t Builder::open(std::string_view name, Category category, const Range
   range.name = name;
   range.category = category;
   range.thread = thread_;
-  range.parent = stack_.empty() ? -1 : stack_.back();
+  range.parent = enclosing_on_thread();
   range.sequence = options.sequence;
   range.backward = options.backward;
   if (job_.shapes && !options.dims.empty()) {
@@ -104,13 +104,18 @@ void Builder::close(std::int32_t range) {
   push(Action::close, static_cast<std::size_t>(range), python ? 120 : job_.physics.operator_ns * 0.35);
 }
 
+// The autograd thread's ranges stand on the same stack as those of the main thread, which waits for it.
+std::int32_t Builder::enclosing_on_thread() const {
+  if (stack_.empty()) return -1;
+  return program_.ranges[static_cast<std::size_t>(stack_.back())].thread == thread_ ? stack_.back() : -1;
+}
+
 std::int32_t Builder::enclosing() const {
-  for (std::size_t i = stack_.size(); i > 0; i--) {
-    if (program_.ranges[static_cast<std::size_t>(stack_[i - 1])].category != Category::python_function) {
-      return stack_[i - 1];
-    }
+  std::int32_t at = enclosing_on_thread();
+  while (at >= 0 && program_.ranges[static_cast<std::size_t>(at)].category == Category::python_function) {
+    at = program_.ranges[static_cast<std::size_t>(at)].parent;
   }
-  return -1;
+  return at;
 }
 
 // Inside a captured graph the host does nothing: no range is opened.

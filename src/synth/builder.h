@@ -135,6 +135,7 @@ class Builder {
   void push(Action action, std::size_t index, double cost_ns, std::uint32_t slot = 0);
   std::int32_t open(std::string_view name, Category category, const RangeOptions& options, double cost_ns);
   void close(std::int32_t range);
+  std::int32_t enclosing_on_thread() const;
   std::int32_t enclosing() const;  // innermost range that is no Python frame
 
   const Job& job_;

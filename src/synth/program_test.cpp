@@ -39,7 +39,8 @@ void check_nesting(const Program& p) {
   for (const Instruction& i : p.instructions) {
     if (i.action == Action::open) {
       const std::int32_t parent = p.ranges[i.index].parent;
-      EXPECT_EQ(parent, open.empty() ? -1 : static_cast<std::int32_t>(open.back()));
+      const bool same_thread = !open.empty() && p.ranges[open.back()].thread == p.ranges[i.index].thread;
+      EXPECT_EQ(parent, same_thread ? static_cast<std::int32_t>(open.back()) : -1);
       open.push_back(i.index);
     } else if (i.action == Action::close) {
       ASSERT_FALSE(open.empty());

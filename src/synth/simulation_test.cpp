@@ -15,7 +15,7 @@
 namespace chopper::synth {
 namespace {
 
-Job tiny(std::initializer_list<const char*> settings = {}) {
+Job tiny(const std::vector<const char*>& settings = {}) {
   Job job = make_job("tiny-fsdp2", "").value();
   job.num_iterations = 2;
   job.warmup_iterations = 1;
@@ -61,7 +61,7 @@ void check_causality(const Job& job) {
 }
 
 TEST(Simulation, KeepsTheOrderOfCauses) {
-  for (const auto& settings : std::vector<std::initializer_list<const char*>>{
+  for (const auto& settings : std::vector<std::vector<const char*>>{
            {},
            {"sharding=fsdp1"},
            {"sharding=ddp"},
