@@ -303,19 +303,23 @@ class RankTrace {
   }
 
   void write_calls() {
-    corrections_.assign(program_->calls.size(), 0);
+    ids_.resize(program_->calls.size());
     for (std::size_t i = 0; i < program_->calls.size(); i++) {
       const HostCall& call = program_->calls[i];
       const HostTime& time = times_->calls[i];
       if (!is_recorded(job_.dialect, call.call)) continue;
       const CallName name = call_name(job_.dialect, call.call);
-      if (i > 0 && call.num_work > 0 && flaws_.repeats_correlation(iteration_, call.work)) corrections_[i] = -1;
+      ids_[i] = correlation_ + static_cast<std::int64_t>(i);
+      if (call.num_work > 0) {
+        if (launch_id_ >= 0 && flaws_.repeats_correlation(iteration_, call.work)) ids_[i] = launch_id_;
+        launch_id_ = ids_[i];
+      }
       add("  {{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, \"tid\": {},\n    ", name.category,
           name.name, pid_, tid(call.thread));
       add_span(time.start_ns, time.end_ns);
       text_ += ",\n    \"args\": {\n      ";
       if (call.range >= 0) add("\"External id\": {},", external_of(call.range));
-      const std::int64_t id = correlation_of(i);
+      const std::int64_t id = ids_[i];
       if (job_.dialect == Dialect::nvidia) {
         add("      \"cbid\": {}, \"correlation\": {}", name.id, id);
       } else {
@@ -324,10 +328,6 @@ class RankTrace {
       text_ += "\n    }\n  },\n";
       add_flow(call.num_work > 0 ? 's' : 'f', "ac2g", id, pid_, tid(call.thread), time.start_ns);
     }
-  }
-
-  std::int64_t correlation_of(std::size_t call) const {
-    return correlation_ + static_cast<std::int64_t>(call) + corrections_[call];
   }
 
   void add_amd_call(const HostCall& call, const CallName& name, std::int64_t id) {
@@ -404,7 +404,7 @@ class RankTrace {
                                    ? program_->ranges[static_cast<std::size_t>(call.range)].parent
                                    : call.range;
     if (range >= 0) add("\"External id\": {},", external_of(range));
-    const std::int64_t id = correlation_of(call_index);
+    const std::int64_t id = ids_[call_index];
     job_.dialect == Dialect::nvidia ? add_nvidia_work(work, time, stream, id, is_kernel)
                                     : add_amd_work(work, time, stream, id, is_kernel);
     text_ += "\n    }\n  },\n";
@@ -530,7 +530,8 @@ class RankTrace {
   std::unique_ptr<ByteSink> sink_;
   std::string text_;
   std::map<Group, std::string> group_texts_;
-  std::vector<std::int64_t> corrections_;
+  std::vector<std::int64_t> ids_;  ///< correlation ids of this iteration's calls
+  std::int64_t launch_id_ = -1;    ///< of the latest launch; -1: none yet
   std::vector<bool> dropped_;
   const IterationTimes* times_ = nullptr;
   const Program* program_ = nullptr;
