@@ -80,6 +80,17 @@ if(TARGET chopper)
                      $<TARGET_FILE:chopper> --data "${CHOPPER_TEST_DATA}" ${limit})
     set_tests_properties(reference PROPERTIES LABELS slow TIMEOUT 1500 SKIP_RETURN_CODE 77)
   endif()
+
+  if(EXISTS "${PROJECT_SOURCE_DIR}/tests/reference/synth_truth.py")
+    set(selection "")
+    if(CHOPPER_SANITIZE)
+      set(selection --fewer)
+    endif()
+    add_test(NAME reference_synth
+             COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/reference/synth_truth.py" --chopper
+                     $<TARGET_FILE:chopper> ${selection})
+    set_tests_properties(reference_synth PROPERTIES LABELS slow TIMEOUT 900)
+  endif()
 endif()
 
 if(NOT CHOPPER_SANITIZE)

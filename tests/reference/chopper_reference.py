@@ -1034,9 +1034,14 @@ def kernel_summary(works, by_gpu=False):
 
 # ---------------------------------------------------------------------------------------------------------------- file
 
-def load(path, health):
-    """(gpu work with all labels, clock, quantum_ns) of a file."""
+def load_spans(path, health):
+    """(all spans, gpu work among them linked and classified; clock; quantum_ns) of a file."""
     events, meta = read_document(read_text(path, health), health)
+    return spans_of(events, meta, health)
+
+
+def spans_of(events, meta, health):
+    """What load_spans gives, of a document that is already read."""
     base = base_time(meta.get("baseTimeNanoseconds"))
     health["missing_field"] += base is None and "baseTimeNanoseconds" in meta
     fractions, fine = set(), False
@@ -1057,10 +1062,16 @@ def load(path, health):
         lists = tomllib.load(file)
     link_launches(spans)
     link_ranges(spans, lists)
-    works = [s for s in spans if s.gpu_kind]
-    for work in works:
-        work.klass = classify(work, lists)
-    return works, "unix" if base is not None or absolute_ts else "relative", 1 if fine else 1000
+    for span in spans:
+        if span.gpu_kind:
+            span.klass = classify(span, lists)
+    return spans, "unix" if base is not None or absolute_ts else "relative", 1 if fine else 1000
+
+
+def load(path, health):
+    """(gpu work with all labels, clock, quantum_ns) of a file."""
+    spans, clock, quantum_ns = load_spans(path, health)
+    return [s for s in spans if s.gpu_kind], clock, quantum_ns
 
 
 def analyse(path):
