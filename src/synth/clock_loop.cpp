@@ -18,6 +18,8 @@ ClockLoop::ClockLoop(const Job& job, std::int64_t rank)
   silicon_ = 1 + job.physics.silicon_spread * spread;
 }
 
+void ClockLoop::limit(double share) { limit_mhz_ = job_.gpu.max_clock_mhz * std::max(share, 0.05); }
+
 // Dynamic power goes with f V(f)^2, and the voltage falls by about half as much as the clock.
 double ClockLoop::power(double core_activity, double memory_activity, double link_activity, double extra_w) const {
   const Physics& p = job_.physics;
@@ -38,7 +40,8 @@ void ClockLoop::tick(double power_w, std::int64_t tick) {
   const double lowest = job_.gpu.max_clock_mhz * p.min_clock_share;
   core_mhz_ = std::clamp(core_mhz_, std::min(lowest, limit_mhz_), limit_mhz_);
   // The memory clock falls with the core clock, down to its floor, a tenth of the way in a millisecond.
-  const double height = std::clamp((core_mhz_ - lowest) / (job_.gpu.max_clock_mhz - lowest), 0.0, 1.0);
+  const double range = job_.gpu.max_clock_mhz - lowest;
+  const double height = range > 0 ? std::clamp((core_mhz_ - lowest) / range, 0.0, 1.0) : 1.0;
   const double wanted = job_.gpu.memory_clock_mhz * (p.memory_clock_floor + (1 - p.memory_clock_floor) * height);
   memory_mhz_ += 0.1 * (wanted - memory_mhz_);
 }

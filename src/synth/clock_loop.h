@@ -19,8 +19,8 @@ class ClockLoop {
   double power(double core_activity, double memory_activity, double link_activity, double extra_w) const;
   /// One millisecond at a mean of `power_w`; `tick` counts them.
   void tick(double power_w, std::int64_t tick);
-  /// Limits the clock (a fault), in MHz.
-  void limit(double mhz) { limit_mhz_ = mhz; }
+  /// Limits the clock to a share of the highest (a fault); never below a twentieth.
+  void limit(double share);
   /// A gpu that reaches only this share of the clock for the same power (a fault).
   void set_efficiency(double share) { efficiency_ = share; }
 

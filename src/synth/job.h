@@ -35,7 +35,7 @@ struct ModelShape {
   std::int64_t parameters() const { return num_layers * layer_parameters() + root_parameters(); }
 };
 
-/// The parameters of the physics. Sources: docs/reference/synth-parameters.md, which is generated from parameters.cpp.
+/// The parameters of the physics. Defaults and sources: parameters.cpp, shown by `synth --list`.
 struct Physics {
   // Host.
   double launch_call_ns = 0;

@@ -18,6 +18,7 @@
 #include "synth/flaws.h"
 #include "synth/random.h"
 #include "synth/run_writer.h"
+#include "synth/trace_head.h"
 
 namespace chopper::synth {
 namespace {
@@ -44,7 +45,8 @@ class RankTrace {
   Result<Done> open() {
     const std::filesystem::path path = context_.folder / "traces" / fmt::format("rank{}.trace.json.gz", rank_);
     CHOPPER_TRY(sink_, create_gzip_file(path));
-    write_head();
+    text_ += trace_head(job_, rank_, base_ns_);
+    group_texts_ = group_arguments(job_, rank_);
     return Done{};
   }
 
@@ -57,6 +59,7 @@ class RankTrace {
       write_window_start();
     }
     last_ns_ = std::max(last_ns_, times.end_ns);
+    for (const WorkTime& each : times.work) gpu_end_ns_ = std::max(gpu_end_ns_, each.end_ns);
     write_ranges();
     write_calls();
     write_work();
@@ -111,102 +114,6 @@ class RankTrace {
 
   // Head and tail ---------------------------------------------------------------------------------------------------
 
-  void write_head() {
-    const GpuSpec& gpu = job_.gpu;
-    const bool amd = job_.dialect != Dialect::nvidia;
-    text_ += "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n";
-    const std::int64_t devices = std::min(job_.ranks_per_node, job_.world_size);
-    for (std::int64_t i = 0; i < devices; i++) {
-      add("    {{\n      \"id\": {}, \"name\": \"{}\", \"totalGlobalMem\": {},\n      \"computeMajor\": {}, "
-          "\"computeMinor\": {},\n"
-          "      \"maxThreadsPerBlock\": 1024, \"maxThreadsPerMultiprocessor\": 2048,\n      \"regsPerBlock\": 65536, "
-          "\"warpSize\": {},\n"
-          "      \"sharedMemPerBlock\": {}, \"numSms\": {}\n    {}\n    }}{}\n",
-          i, gpu.name, gpu.memory_bytes, 9, amd ? 4 : 0, gpu.warp_size, amd ? 65536 : 49152, gpu.num_units,
-          amd ? ", \"maxSharedMemoryPerMultiProcessor\": 65536"
-              : ", \"regsPerMultiprocessor\": 65536, \"sharedMemPerBlockOptin\": 232448, "
-                "\"sharedMemPerMultiprocessor\": 233472",
-          i + 1 < devices ? "," : "");
-    }
-    text_ += "  ],\n";
-    if (amd) {
-      text_ += "  \"hip_runtime_version\": 70051831,\n  \"hip_driver_version\": 70051831,\n";
-    } else {
-      text_ += "  \"cupti_version\": 26,\n  \"cuda_runtime_version\": 12080,\n  \"cuda_driver_version\": 12080,\n";
-    }
-    if (job_.memory_events) text_ += "  \"profile_memory\": 1,\n";
-    if (job_.shapes) text_ += "  \"record_shapes\": 1,\n";
-    if (job_.stacks || job_.modules) text_ += "  \"with_stack\": 1,\n";
-    if (job_.modules) text_ += "  \"with_modules\": 1,\n";
-    write_distributed_info();
-    add("  \"host_name\": \"node{}\",\n", rank_ / job_.ranks_per_node);
-    add("  \"trace_id\": \"{:016X}{:016X}\",\n",
-        random_bits(job_.seed, Purpose::imperfection, 77, static_cast<std::uint64_t>(rank_)),
-        random_bits(job_.seed, Purpose::imperfection, 78, static_cast<std::uint64_t>(rank_)));
-    add("  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": {},\n  \"traceEvents\": [\n", base_ns_);
-  }
-
-  std::string ranks_text(Group group) const {
-    std::string text = "[";
-    for (const std::int64_t member : members_of(job_, rank_, group))
-      fmt::format_to(std::back_inserter(text), "{}{}", text.size() == 1 ? "" : ", ", member);
-    return text + "]";
-  }
-
-  // Groups of this rank in the order of their names; 0 is the default group.
-  std::vector<Group> groups() const {
-    std::vector<Group> all{Group::world};
-    for (const Group group : {Group::data, Group::tensor, Group::context, Group::previous_stage, Group::next_stage}) {
-      const std::size_t size = members_of(job_, rank_, group).size();
-      if (size > 1 && static_cast<std::int64_t>(size) < job_.world_size) all.push_back(group);
-    }
-    return all;
-  }
-  static std::string_view description(Group group) {
-    switch (group) {
-      case Group::data:
-        return "mesh_dp";
-      case Group::tensor:
-        return "mesh_tp";
-      case Group::context:
-        return "mesh_cp";
-      case Group::previous_stage:
-      case Group::next_stage:
-        return "mesh_pp";
-      default:
-        return "default_pg";
-    }
-  }
-
-  void write_distributed_info() {
-    const std::vector<Group> all = groups();
-    add("  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": {}, \"pg_count\": {}, "
-        "\"pg_config\": [",
-        rank_, job_.world_size, all.size());
-    for (std::size_t i = 0; i < all.size(); i++) {
-      add("{}{{\"pg_name\": \"{}\", \"pg_desc\": \"{}\", \"backend_config\": \"cuda:nccl\", \"pg_size\": {}, "
-          "\"ranks\": {}}}",
-          i == 0 ? "" : ", ", i, description(all[i]), members_of(job_, rank_, all[i]).size(), ranks_text(all[i]));
-    }
-    add("], \"nccl_version\": \"{}\"}},\n", job_.dialect == Dialect::nvidia ? "2.26.2" : "2.22.3");
-    group_texts_.clear();
-    for (const Group group :
-         {Group::world, Group::data, Group::tensor, Group::context, Group::previous_stage, Group::next_stage}) {
-      const auto found = std::find(all.begin(), all.end(), group);
-      const auto index = found == all.end() ? 0 : found - all.begin();
-      const std::vector<std::int64_t> members = members_of(job_, rank_, group);
-      std::string ranks = "[";
-      constexpr std::size_t kShown = 30;  // the profiler cuts longer lists
-      for (std::size_t i = 0; i < std::min(members.size(), kShown); i++)
-        ranks += fmt::format("{}{}", i == 0 ? "" : ", ", members[i]);
-      ranks += members.size() > kShown ? ", ...]" : "]";
-      const std::int64_t stride = members.size() > 1 ? members[1] - members[0] : 1;
-      group_texts_[group] = fmt::format(
-          R"("Process Group Name": "{}", "Process Group Description": "{}", "Process Group Ranks": "{}", "Group size": {}, "Global rank start": {}, "Global rank stride": {})",
-          index, description(index == 0 ? Group::world : group), ranks, members.size(), members.front(), stride);
-    }
-  }
-
   void metadata(std::string_view name, std::string_view pid, std::string_view tid, std::string_view argument) {
     add("  {{\n    \"name\": \"{}\", \"ph\": \"M\", \"ts\": ", name);
     add_time(first_ns_);
@@ -234,7 +141,21 @@ class RankTrace {
     }
   }
 
+  // The profiler waits for the gpu before it stops, which leaves one call.
+  void write_last_wait() {
+    constexpr std::int64_t kCallNs = 4000;
+    const std::int64_t start = last_ns_ + kCallNs;
+    last_ns_ = std::max(start, gpu_end_ns_) + kCallNs;
+    const CallName name = call_name(job_.dialect, Call::device_synchronize);
+    add("  {{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, \"tid\": {},\n    ", name.category,
+        name.name, pid_, tid(Thread::main_thread));
+    add_span(start, last_ns_);
+    add(",\n    \"args\": {{\n      \"{}\": {}, \"correlation\": {}\n    }}\n  }},\n",
+        job_.dialect == Dialect::nvidia ? "cbid" : "cid", name.id, correlation_);
+  }
+
   void write_tail() {
+    write_last_wait();
     add("  {{\n    \"ph\": \"X\", \"cat\": \"Trace\", ");
     add_span(first_ns_, last_ns_);
     text_ +=
@@ -525,7 +446,7 @@ class RankTrace {
   std::int64_t base_ns_;
   std::int64_t pid_ = 0, device_ = 0;
   std::int64_t external_ = 0, correlation_ = 0, python_ = 1, event_ = 0, sequence_ = 1, flow_ = 0;
-  std::int64_t first_ns_ = -1, last_ns_ = 0;
+  std::int64_t first_ns_ = -1, last_ns_ = 0, gpu_end_ns_ = 0;
   std::int64_t allocated_ = 6'442'450'944, reserved_ = 0;  // parameters and optimizer state: 6 GiB before the window
   std::unique_ptr<ByteSink> sink_;
   std::string text_;

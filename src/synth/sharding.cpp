@@ -92,6 +92,7 @@ void Sharder::copy_out(std::int64_t layer) {
   b_.wait(events(layer).gathered, Stream::compute);
   {
     const Builder::Scope op = b_.op("fsdp::split_with_sizes_copy", {{{elements_of(layer)}}, -1, false, 1.5});
+    const Builder::Scope inner = b_.op("aten::split_with_sizes_copy", {{{elements_of(layer)}}});
     const auto elements = static_cast<double>(elements_of(layer));
     Work work = b_.kernels().streaming(
         "void at::native::detail::split_with_sizes_copy_out_contiguous_no_cast_kernel<long, unsigned int>(char**, "
@@ -201,6 +202,7 @@ void Sharder::reduce(std::int64_t layer) {
   {
     const bool packs = job_.sharding == Sharding::fsdp2;
     const Builder::Scope op = b_.op(packs ? "fsdp::chunk_cat" : "aten::div_", {{{elements_of(layer)}}, -1, false, 1.4});
+    const Builder::Scope inner = b_.op(packs ? "aten::_chunk_cat" : "aten::mul_", {{{elements_of(layer)}}});
     Work work = packs ? b_.kernels().streaming(
                             "void at::native::detail::chunk_cat_cuda_kernel<c10::BFloat16, "
                             "c10::BFloat16>(c10::BFloat16**, c10::BFloat16*, "

@@ -44,7 +44,7 @@ void Simulation::State::begin_iteration(std::uint32_t rank, std::int64_t index) 
   if (scenario.host_cost) r.now_ns += static_cast<std::int64_t>(fault("late-rank", rank) * 1e6);
   if (index == job.warmup_iterations) {
     const double share = fault("thermal-throttle", rank);
-    if (share > 0) clocks[rank].limit(job.gpu.max_clock_mhz * (1 - share / 100));
+    if (share > 0) clocks[rank].limit(1 - share / 100);
   }
   t.start_ns = r.now_ns;
   r.times.push_back(std::move(t));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// truth.json: what is true of a simulated run. docs/reference/truth.md describes every key.
+// truth.json: what is true of a simulated run. docs/reference/synth.md describes every key.
 #include <fmt/format.h>
 
 #include <algorithm>
