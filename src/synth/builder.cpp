@@ -204,9 +204,7 @@ void Builder::launch(Work work) {
 
 void Builder::call(Call call, std::int64_t bytes) {
   if (graph_call_ >= 0) return;  // the graph was captured earlier
-  double cost = 700;
-  if (call == Call::allocate) cost = 9000;
-  if (call == Call::occupancy) cost = 1200;
+  const double cost = call == Call::occupancy ? 1200 : 700;
   program_.calls.push_back({call, thread_, enclosing(), -1, 0, bytes, Stream::compute});
   push(Action::call, program_.calls.size() - 1, cost);
 }
@@ -260,20 +258,20 @@ void Builder::end_graph() {
   graph_call_ = -1;
 }
 
-std::uint32_t Builder::allocate(std::int64_t bytes) {
-  if (!job_.memory_events || graph_call_ >= 0) return 0;
+std::uint32_t Builder::allocate(std::int64_t bytes, bool is_gathered) {
+  if (!job_.memory_events || graph_call_ >= 0) return kNoBlock;
   constexpr std::int64_t kGranule = 512;  // of the caching allocator
   const std::int64_t rounded = std::max<std::int64_t>(kGranule, (bytes + kGranule - 1) / kGranule * kGranule);
   const auto block = static_cast<std::uint32_t>(blocks_.size());
   blocks_.push_back(rounded);
-  program_.memory.push_back({rounded, enclosing(), block, thread_});
+  program_.memory.push_back({rounded, enclosing(), block, thread_, is_gathered});
   push(Action::memory, program_.memory.size() - 1, 150);
   return block;
 }
 
 void Builder::release(std::uint32_t block) {
   if (!job_.memory_events || graph_call_ >= 0 || block >= blocks_.size() || blocks_[block] == 0) return;
-  program_.memory.push_back({-std::exchange(blocks_[block], 0), enclosing(), block, thread_});
+  program_.memory.push_back({-std::exchange(blocks_[block], 0), enclosing(), block, thread_, false});
   push(Action::memory, program_.memory.size() - 1, 150);
 }
 

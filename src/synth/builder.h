@@ -100,7 +100,8 @@ class Builder {
   void end_graph();
 
   /// Allocates `bytes`; the returned block is released by `release`. Nothing when the job records no memory.
-  std::uint32_t allocate(std::int64_t bytes);
+  std::uint32_t allocate(std::int64_t bytes, bool is_gathered = false);
+  static constexpr std::uint32_t kNoBlock = 0xffffffffu;
   void release(std::uint32_t block);
 
   // Autograd ----------------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ void issue(Builder& b, const CollectiveRequest& request, const Names& names, Col
   work.stream = request.stream;
   work.operation = request.operation;
   const Builder::Scope range = b.annotation(names.range);
+  b.call(Call::query);
   Label label = b.current();
   label.layer = request.layer;
   const Builder::Labelled labelled = b.label_all(std::move(label));

@@ -23,8 +23,6 @@ CallName nvidia_name(Call call) {
       return {"cudaMemsetAsync", kRuntime, 51};
     case Call::event_record:
       return {"cudaEventRecord", kRuntime, 135};
-    case Call::event_query:
-      return {"cudaEventQuery", kRuntime, 136};
     case Call::stream_wait:
       return {"cudaStreamWaitEvent", kRuntime, 147};
     case Call::stream_synchronize:
@@ -33,10 +31,6 @@ CallName nvidia_name(Call call) {
       return {"cudaEventSynchronize", kRuntime, 137};
     case Call::device_synchronize:
       return {"cudaDeviceSynchronize", kRuntime, 165};
-    case Call::allocate:
-      return {"cudaMalloc", kRuntime, 20};
-    case Call::release:
-      return {"cudaFree", kRuntime, 22};
     case Call::query:
       return {"cudaStreamIsCapturing", kRuntime, 317};
     case Call::occupancy:
@@ -64,8 +58,6 @@ CallName amd_name(Call call) {
       return {"hipMemsetAsync", kRuntime, 135};
     case Call::event_record:
       return {"hipEventRecord", kRuntime, 42};
-    case Call::event_query:
-      return {"hipEventQuery", kRuntime, 41};
     case Call::stream_wait:
       return {"hipStreamWaitEvent", kRuntime, 171};
     case Call::stream_synchronize:
@@ -74,10 +66,6 @@ CallName amd_name(Call call) {
       return {"hipEventSynchronize", kRuntime, 43};
     case Call::device_synchronize:
       return {"hipDeviceSynchronize", kRuntime, 31};
-    case Call::allocate:
-      return {"hipMalloc", kRuntime, 109};
-    case Call::release:
-      return {"hipFree", kRuntime, 55};
     case Call::query:
       return {"hipStreamIsCapturing", kRuntime, 306};
     case Call::occupancy:

@@ -23,6 +23,8 @@
 namespace chopper::synth {
 namespace {
 
+// Gathers of FSDP 1 that take new memory: assumed.
+constexpr double kNewBlockShare = 0.15;
 // The profiler's base: wall clock floored to a quarter (formats.md 1.2).
 constexpr std::int64_t kQuarterNs = 7'889'238'000'000'000;
 
@@ -419,13 +421,24 @@ class RankTrace {
     }
   }
 
+  // Under FSDP 1 a gather may find no block that is free in time and takes new memory; now and then the allocator gives
+  // back all it does not use.
+  void reserve_again(std::int64_t bytes, std::int64_t needed, std::size_t index) {
+    const double draw = unit(random_bits(job_.seed, Purpose::reserve, static_cast<std::uint64_t>(rank_),
+                                         static_cast<std::uint64_t>(iteration_), index));
+    if (draw < kNewBlockShare) reserved_ += bytes;
+    if (draw > 1 - job_.physics.allocator_retry_share) reserved_ = needed;
+  }
+
   void write_memory() {
     constexpr std::int64_t kAddress = 139'793'448'042'496;  // of a device heap
     constexpr std::int64_t kSegment = 20 << 20;             // the allocator reserves in steps
     for (std::size_t i = 0; i < program_->memory.size(); i++) {
       const MemoryChange& change = program_->memory[i];
       allocated_ += change.bytes;
-      reserved_ = std::max(reserved_, (allocated_ + kSegment - 1) / kSegment * kSegment);
+      const std::int64_t needed = (allocated_ + kSegment - 1) / kSegment * kSegment;
+      reserved_ = std::max(reserved_, needed);
+      if (change.is_gathered && job_.sharding == Sharding::fsdp1) reserve_again(change.bytes, needed, i);
       add("  {{\n    \"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": \"[memory]\",\n    "
           "\"pid\": {}, \"tid\": {},\n    \"ts\": ",
           pid_, tid(change.thread));

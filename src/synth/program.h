@@ -33,13 +33,10 @@ enum class Call : std::uint8_t {
   copy,
   fill,
   event_record,
-  event_query,
   stream_wait,
   stream_synchronize,
   event_synchronize,
   device_synchronize,
-  allocate,
-  release,
   query,      ///< cudaStreamIsCapturing, hipStreamIsCapturing
   occupancy,  ///< cudaOccupancyMaxActiveBlocksPerMultiprocessor
 };
@@ -140,6 +137,7 @@ struct MemoryChange {
   std::int32_t range = -1;
   std::uint32_t block = 0;  ///< the same for an allocation and its release
   Thread thread = Thread::main_thread;
+  bool is_gathered = false;  ///< buffer of gathered parameters
 };
 
 enum class Action : std::uint8_t {

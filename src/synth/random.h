@@ -27,6 +27,7 @@ enum class Purpose : std::uint64_t {
   process_start,
   drop,
   imperfection,
+  reserve,
 };
 
 /// Returns 64 well-mixed bits (the finaliser of splitmix64, applied to each key in turn).

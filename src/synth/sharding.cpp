@@ -51,6 +51,7 @@ std::string Sharder::name_of(std::string_view what, std::int64_t layer) const {
 // gather waits until the previous one has been unpacked, since both use one buffer. FSDP 1 keeps them flat.
 void Sharder::gather(std::int64_t layer) {
   events(layer).is_gathered = true;
+  if (events(layer).block == Builder::kNoBlock) events(layer).block = b_.allocate(2 * elements_of(layer), true);
   const CollectiveRequest request{"ag", Group::data, Stream::gather, elements_of(layer), layer};
   if (job_.sharding == Sharding::fsdp1) {
     limit_rate(layer);
@@ -111,6 +112,15 @@ void Sharder::copy_out(std::int64_t layer) {
   has_copied_out_ = true;
 }
 
+// FSDP 2 gives the memory back at once. FSDP 1's buffer is known to a second stream, so it can be used again only
+// later: the next gather finds it still taken.
+void Sharder::free_gathered(std::int64_t layer) {
+  events(layer).is_gathered = false;
+  std::uint32_t block = std::exchange(events(layer).block, Builder::kNoBlock);
+  if (job_.sharding == Sharding::fsdp1) std::swap(block, held_block_);
+  b_.release(block);
+}
+
 // FSDP 1 keeps at most two layers gathered ahead: the host waits.
 void Sharder::limit_rate(std::int64_t layer) {
   const bool is_forward = b_.current().phase == Phase::forward;
@@ -152,7 +162,7 @@ void Sharder::post_forward(std::int64_t layer) {
     const Builder::Scope range =
         b_.annotation(name_of(job_.sharding == Sharding::fsdp1 ? "_post_forward" : "post_forward", layer));
     b_.host_work(6000);
-    events(layer).is_gathered = false;
+    free_gathered(layer);
     b_.record(events(layer).released, Stream::compute);
   }
   b_.hook([this, layer] { pre_backward(layer); });
@@ -172,7 +182,7 @@ void Sharder::pre_backward(std::int64_t layer) {
 }
 
 void Sharder::post_backward(std::int64_t layer) {
-  events(layer).is_gathered = false;
+  free_gathered(layer);
   if (job_.sharding == Sharding::fsdp1) {
     const Builder::Scope range = b_.annotation("FullyShardedDataParallel._post_backward_hook");
     b_.host_work(9000);
@@ -254,6 +264,8 @@ void Sharder::finish_backward() {
       b_.annotation(job_.sharding == Sharding::fsdp1 ? "FullyShardedDataParallel._post_backward_final_callback"
                                                      : "FSDP::root_post_backward_callback");
   b_.host_work(9000);
+  free_gathered(kRoot);
+  b_.release(std::exchange(held_block_, Builder::kNoBlock));
   if (root_elements_ > 0) reduce(kRoot);
   if (has_reduced_) b_.wait(last_reduced_, Stream::compute);
   has_reduced_ = false;

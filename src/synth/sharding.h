@@ -36,6 +36,7 @@ class Sharder {
     std::uint32_t released = 0;  // FSDP 1: the layer's memory may be used again
     std::uint32_t reduced = 0;
     bool is_gathered = false;
+    std::uint32_t block = Builder::kNoBlock;  // memory of the gathered parameters
   };
 
   void gather(std::int64_t layer);
@@ -43,6 +44,7 @@ class Sharder {
   void reduce(std::int64_t layer);
   void pre_backward(std::int64_t layer);
   void post_backward(std::int64_t layer);
+  void free_gathered(std::int64_t layer);
   void limit_rate(std::int64_t layer);
   void gradient_ready(std::int64_t bytes);
   void reduce_bucket();
@@ -59,6 +61,7 @@ class Sharder {
   std::int64_t root_elements_;
   std::vector<Events> layer_events_;
   Events root_events_;
+  std::uint32_t held_block_ = Builder::kNoBlock;
   std::uint32_t last_copy_out_ = 0;
   std::uint32_t last_reduced_ = 0;
   std::int64_t bucket_bytes_ = 0;
