@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -24,7 +25,11 @@ namespace {
 struct OperationSums {
   std::int64_t num_kernels = 0, duration_ns = 0, overlap_ns = 0;
   double theory_ns = 0, with_inst_ns = 0, with_util_ns = 0, alone_peak_ns = 0, at_core_clock_ns = 0, at_clocks_ns = 0;
-  WorkClass work_class = WorkClass::vector;
+  std::array<std::int64_t, 6> class_ns{};  // by WorkClass
+
+  WorkClass work_class() const {
+    return static_cast<WorkClass>(std::max_element(class_ns.begin(), class_ns.end()) - class_ns.begin());
+  }
 };
 
 // Time alone at the clocks of this execution: D_alone(f, g) of spec 9.
@@ -174,23 +179,19 @@ class TruthWriter : public RunWriter {
 
   void keep(std::size_t rank, const IterationTimes& times) {
     const Program& program = context_.program(static_cast<std::int64_t>(rank), times.index);
-    std::vector<Interval> comm;
     for (std::size_t i = 0; i < times.work.size(); i++) {
       const WorkTime& t = times.work[i];
       placed_[rank].push_back({t.start_ns, t.end_ns, t.call_ns, static_cast<std::int64_t>(placed_[rank].size()),
                                static_cast<std::int32_t>(context_.number(times.index)), static_cast<std::uint32_t>(i),
                                program.work[i].work_class, t.cause});
-      if (program.work[i].work_class == WorkClass::comm) comm.push_back({t.start_ns, t.end_ns});
     }
-    const CoverIndex busy_comm(cover_of(std::move(comm)));
     for (std::size_t i = 0; i < times.work.size(); i++) {
       const Work& work = program.work[i];
       const WorkTime& t = times.work[i];
       OperationSums& sums = operations_[{work.phase, work.operation}];
-      sums.work_class = work.work_class;
+      sums.class_ns[static_cast<std::size_t>(work.work_class)] += t.end_ns - t.start_ns;
       sums.num_kernels++;
       sums.duration_ns += t.end_ns - t.start_ns;
-      if (work.work_class != WorkClass::comm) sums.overlap_ns += busy_comm.overlap(t.start_ns, t.end_ns);
       if (!is_decomposed(work)) continue;
       sums.theory_ns += work.theory_ns;
       sums.with_inst_ns += work.theory_ns * work.inst;
@@ -198,6 +199,23 @@ class TruthWriter : public RunWriter {
       sums.alone_peak_ns += work.alone_ns * t.variation;
       sums.at_core_clock_ns += alone_at(job_, work, t, false);
       sums.at_clocks_ns += alone_at(job_, work, t, true);
+    }
+  }
+
+  // Communication of any iteration counts: it may reach into the next.
+  void add_overlaps() {
+    for (std::size_t rank = 0; rank < placed_.size(); rank++) {
+      std::vector<Interval> comm;
+      for (const Placed& p : placed_[rank]) {
+        if (p.work_class == WorkClass::comm) comm.push_back({p.start_ns, p.end_ns});
+      }
+      const CoverIndex busy_comm(cover_of(std::move(comm)));
+      for (const Placed& p : placed_[rank]) {
+        if (p.work_class == WorkClass::comm) continue;
+        const std::int64_t index = p.iteration - job_.first_iteration + job_.warmup_iterations;
+        const Work& work = context_.program(static_cast<std::int64_t>(rank), index).work[p.work];
+        operations_[{work.phase, work.operation}].overlap_ns += busy_comm.overlap(p.start_ns, p.end_ns);
+      }
     }
   }
 
@@ -306,11 +324,12 @@ class TruthWriter : public RunWriter {
   }
 
   void write_operations() {
+    add_overlaps();
     text_ += "\"operations\": [";
     bool first = true;
     for (const auto& [key, s] : operations_) {
       add("{}\n{{\"phase\": \"{}\", \"operation\": \"{}\", \"class\": \"{}\", \"num_kernels\": {}, \"duration_ns\": {}",
-          first ? "" : ",", to_string(key.first), key.second, to_string(s.work_class), s.num_kernels, s.duration_ns);
+          first ? "" : ",", to_string(key.first), key.second, to_string(s.work_class()), s.num_kernels, s.duration_ns);
       first = false;
       if (s.theory_ns > 0) {
         add(", \"overlap_ns\": {}, \"d_thr_ns\": {}, \"inst\": {}, \"util\": {}, \"rate\": {}, \"contention\": {}, "
