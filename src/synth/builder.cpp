@@ -295,6 +295,14 @@ void Builder::accumulate_gradient(std::int64_t bytes) {
   if (!records_tape_) return;
   tape_.push_back({"torch::autograd::AccumulateGrad", -1, -1, label_, [this, bytes] {
                      view("aten::detach");
+                     const bool adds = job_.micro_steps > 1 || job_.optimizer != OptimizerSteps::every;
+                     if (job_.sharding == Sharding::ddp && adds) {
+                       const Scope scope = op("aten::add_");
+                       Work work = kernels_.elementwise("CUDAFunctor_add<c10::BFloat16>",
+                                                        static_cast<double>(bytes) / 2, static_cast<double>(bytes) * 3);
+                       work.operation = "b_ga";
+                       launch(std::move(work));
+                     }
                      if (gradient_hook_) gradient_hook_(bytes);
                    }});
 }

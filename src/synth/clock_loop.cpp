@@ -14,8 +14,7 @@ ClockLoop::ClockLoop(const Job& job, std::int64_t rank)
       memory_mhz_(job.gpu.memory_clock_mhz),
       filtered_w_(job.physics.idle_w),
       limit_mhz_(job.gpu.max_clock_mhz) {
-  const double spread = bell(random_bits(job.seed, Purpose::silicon, static_cast<std::uint64_t>(rank)));
-  silicon_ = 1 + job.physics.silicon_spread * spread;
+  silicon_ = silicon_share(job, rank);
 }
 
 void ClockLoop::limit(double share) { limit_mhz_ = job_.gpu.max_clock_mhz * std::max(share, 0.05); }
@@ -46,11 +45,21 @@ void ClockLoop::tick(double power_w, std::int64_t tick) {
   memory_mhz_ += 0.1 * (wanted - memory_mhz_);
 }
 
+double silicon_share(const Job& job, std::int64_t rank) {
+  const double spread = bell(random_bits(job.seed, Purpose::silicon, static_cast<std::uint64_t>(rank)));
+  return std::max(0.05, 1 + job.physics.silicon_spread * spread);
+}
+
 double xcd_share(const Job& job, std::int64_t rank, std::int64_t xcd) {
   if (job.gpu.num_xccs < 2) return 1.0;
-  const double spread = triangular(
-      random_bits(job.seed, Purpose::xcd, static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(xcd)));
-  return 1 + job.physics.xcd_spread * spread;
+  const auto share = [&](std::int64_t die) {
+    const std::uint64_t bits =
+        random_bits(job.seed, Purpose::xcd, static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(die));
+    return std::max(0.05, 1 + job.physics.xcd_spread * triangular(bits));
+  };
+  double sum = 0;
+  for (std::int64_t die = 0; die < job.gpu.num_xccs; die++) sum += share(die);
+  return share(xcd) * static_cast<double>(job.gpu.num_xccs) / sum;
 }
 
 }  // namespace chopper::synth

@@ -35,6 +35,9 @@ class ClockLoop {
   double limit_mhz_ = 0;
 };
 
+/// Power of the cores of a rank's gpu relative to the usual one.
+double silicon_share(const Job& job, std::int64_t rank);
+
 /// Core clock of one accelerator die relative to the gpu's mean.
 double xcd_share(const Job& job, std::int64_t rank, std::int64_t xcd);
 

@@ -3,62 +3,41 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 #include "base/parallel.h"
+#include "synth/run_timeline.h"
 
 namespace chopper::synth {
 namespace {
-
-std::int64_t first_compute(const Program& program, const IterationTimes& times) {
-  std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t i = 0; i < times.work.size(); i++) {
-    const WorkClass c = program.work[i].work_class;
-    const bool compute = c == WorkClass::gemm || c == WorkClass::attention || c == WorkClass::vector;
-    if (compute) first = std::min(first, times.work[i].start_ns);
-  }
-  return first;
-}
-
-std::int64_t last_end(const IterationTimes& times) {
-  std::int64_t last = 0;
-  for (const WorkTime& each : times.work) last = std::max(last, each.end_ns);
-  return last;
-}
 
 Counterfactual simulate(const Job& job, const Programs& programs, const Scenario& scenario, std::string name) {
   Counterfactual result;
   result.name = std::move(name);
   Simulation simulation(job, programs, scenario);
   const auto size = static_cast<std::size_t>(job.world_size);
-  std::vector<std::int64_t> starts(size, 0);
-  const std::int64_t total = job.warmup_iterations + job.num_iterations;
-  const auto step = [&](const std::vector<std::int64_t>& next) {
-    std::int64_t longest = 0;
-    for (std::size_t rank = 0; rank < size; rank++) longest = std::max(longest, next[rank] - starts[rank]);
-    result.step_ns.push_back(longest);
-  };
-  std::vector<std::int64_t> ends(size, 0);
-  for (std::int64_t index = 0; index < total; index++) {
+  std::vector<std::vector<IterationBounds>> bounds(size);
+  for (std::int64_t index = 0; index < job.warmup_iterations + job.num_iterations; index++) {
     simulation.run_until_complete(index);
-    std::vector<std::int64_t> own(size, 0);
-    for (std::int64_t rank = 0; rank < job.world_size; rank++) {
-      const auto at = static_cast<std::size_t>(rank);
+    for (std::int64_t rank = 0; index >= job.warmup_iterations && rank < job.world_size; rank++) {
       const IterationTimes& times = simulation.times(rank, index);
       const Program& program = programs.at(job, place_of(job, rank).stage, index);
-      own[at] = first_compute(program, times);
-      ends[at] = std::max(ends[at], last_end(times));
-      if (index < job.warmup_iterations) continue;
+      IterationBounds& own = bounds[static_cast<std::size_t>(rank)].emplace_back();
       for (std::size_t i = 0; i < times.work.size(); i++) {
         const Work& work = program.work[i];
+        own.add(work.work_class, times.work[i].start_ns, times.work[i].end_ns);
         result.operations[{work.phase, work.operation}] += times.work[i].end_ns - times.work[i].start_ns;
       }
     }
-    if (index > job.warmup_iterations) step(own);
-    starts = std::move(own);
     simulation.forget(index);
   }
-  step(ends);
+  result.step_ns.assign(static_cast<std::size_t>(job.num_iterations), 0);
+  for (const std::vector<IterationBounds>& rank : bounds) {
+    const std::vector<std::int64_t> starts = window_starts(rank);
+    for (std::size_t k = 0; k < rank.size(); k++) {
+      result.step_ns[k] = std::max(result.step_ns[k], starts[k + 1] - starts[k]);
+    }
+    result.span_ns = std::max(result.span_ns, starts.back() - starts.front());
+  }
   return result;
 }
 

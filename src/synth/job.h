@@ -43,6 +43,7 @@ struct Physics {
   double range_ns = 0;
   double launch_latency_ns = 0;
   double queue_gap_ns = 0;
+  double event_latency_ns = 0;
   double queue_depth = 0;
   double host_jitter = 0;
   double host_spread = 0;

@@ -85,15 +85,25 @@ Kernels::Kernels(const Job& job)
       peak_bytes_per_ns_(job.gpu.memory_gb_per_s),
       amd_(job.gpu.vendor == "amd") {}
 
-// time = executed / (peak x utilisation x rate) + floor, and `util` takes what the floor adds, so that
-// theory x inst x util x rate = alone exactly (spec 9).
-void Kernels::finish_compute_bound(Work& work, double utilisation, double rate) const {
-  work.bound = Bound::compute;
-  work.theory_ns = work.flops / peak_flop_per_ns_;
-  work.alone_ns = work.executed_flops / (peak_flop_per_ns_ * utilisation * rate) + job_.physics.kernel_floor_ns;
-  work.inst = work.executed_flops / work.flops;
-  work.rate = 1 / rate;
+// A kernel is as slow as the slower of its matrix units and its memory; what bounds it in theory is the larger of the
+// two least times (spec 9). `util` takes whatever is left, the floor too, so that theory x inst x util x rate = alone
+// exactly. `insensitive` must be set before.
+void Kernels::finish_matrix_work(Work& work, double utilisation, double rate) const {
+  const double compute_ns = work.executed_flops / (peak_flop_per_ns_ * utilisation * rate);
+  const double memory_ns = streaming_ns(work.executed_bytes);
+  work.alone_ns = std::max(compute_ns, memory_ns) + job_.physics.kernel_floor_ns;
+  if (memory_ns > compute_ns) work.insensitive = job_.physics.vector_insensitive;
+  const double flops_ns = work.flops / peak_flop_per_ns_, bytes_ns = work.bytes / peak_bytes_per_ns_;
+  work.bound = bytes_ns > flops_ns ? Bound::memory : Bound::compute;
+  work.theory_ns = std::max(flops_ns, bytes_ns);
+  work.inst = work.bound == Bound::memory ? work.executed_bytes / work.bytes : work.executed_flops / work.flops;
+  work.rate = work.bound == Bound::memory ? 1 : 1 / rate;
   work.util = work.alone_ns / (work.theory_ns * work.inst * work.rate);
+}
+
+double Kernels::streaming_ns(double bytes) const {
+  const Physics& p = job_.physics;
+  return bytes / (peak_bytes_per_ns_ * p.memory_efficiency * bytes / (bytes + p.memory_half_bytes));
 }
 
 void Kernels::finish_memory_bound(Work& work) const {
@@ -102,8 +112,7 @@ void Kernels::finish_memory_bound(Work& work) const {
   work.executed_bytes = std::max(work.executed_bytes, work.bytes);
   work.bound = Bound::memory;
   work.theory_ns = work.bytes / peak_bytes_per_ns_;
-  const double efficiency = p.memory_efficiency * work.executed_bytes / (work.executed_bytes + p.memory_half_bytes);
-  work.alone_ns = work.executed_bytes / (peak_bytes_per_ns_ * efficiency) + p.kernel_floor_ns;
+  work.alone_ns = streaming_ns(work.executed_bytes) + p.kernel_floor_ns;
   work.inst = work.executed_bytes / work.bytes;
   work.util = work.alone_ns / (work.theory_ns * work.inst);
   work.rate = 1;
@@ -128,8 +137,9 @@ Work Kernels::gemm(std::int64_t m, std::int64_t n, std::int64_t k) const {
   work.executed_bytes = work.bytes;
   const double k_steps = static_cast<double>(k);
   const double utilisation = p.gemm_utilisation * tiling.occupied * reuse(tiling) * k_steps / (k_steps + p.gemm_fill_k);
-  finish_compute_bound(work, utilisation, p.gemm_rate);
   work.insensitive = p.gemm_insensitive;
+  finish_matrix_work(work, utilisation, p.gemm_rate);
+  if (tiling.split > 1) work.workspace_bytes = m * n * 4;
   work.contention = p.contention_gemm;
   work.core_activity = 1.0;
   work.memory_activity = 0.35;
@@ -140,7 +150,7 @@ Work Kernels::gemm(std::int64_t m, std::int64_t n, std::int64_t k) const {
   return work;
 }
 
-Work Kernels::attention_forward(std::int64_t batch, std::int64_t heads, std::int64_t sequence,
+Work Kernels::attention_forward(std::int64_t batch, std::int64_t heads, std::int64_t kv_heads, std::int64_t sequence,
                                 std::int64_t keys) const {
   const Physics& p = job_.physics;
   constexpr std::int64_t kTile = 128;
@@ -155,11 +165,11 @@ Work Kernels::attention_forward(std::int64_t batch, std::int64_t heads, std::int
   // Half of the square, and whole tiles on the diagonal.
   work.flops = 2.0 * static_cast<double>(batch * heads) * static_cast<double>(sequence) * static_cast<double>(keys * d);
   work.executed_flops = work.flops * (1.0 + static_cast<double>(kTile) / static_cast<double>(keys));
-  work.bytes = kElementBytes * static_cast<double>(batch * d) *
-               static_cast<double>(2 * heads * sequence + 2 * job_.model.num_kv_heads * keys);
+  work.bytes =
+      kElementBytes * static_cast<double>(batch * d) * static_cast<double>(2 * heads * sequence + 2 * kv_heads * keys);
   work.executed_bytes = work.bytes;
-  finish_compute_bound(work, p.attention_forward_utilisation, 1.0);
   work.insensitive = p.attention_insensitive;
+  finish_matrix_work(work, p.attention_forward_utilisation, 1.0);
   work.contention = p.contention_attention;
   work.core_activity = 0.8;
   work.memory_activity = 0.3;
@@ -170,10 +180,10 @@ Work Kernels::attention_forward(std::int64_t batch, std::int64_t heads, std::int
   return work;
 }
 
-Work Kernels::attention_backward(std::int64_t batch, std::int64_t heads, std::int64_t sequence,
+Work Kernels::attention_backward(std::int64_t batch, std::int64_t heads, std::int64_t kv_heads, std::int64_t sequence,
                                  std::int64_t keys) const {
   const Physics& p = job_.physics;
-  Work work = attention_forward(batch, heads, sequence, keys);
+  Work work = attention_forward(batch, heads, kv_heads, sequence, keys);
   work.name =
       amd_ ? "bwd_kernel_fuse"
            : "void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<128, 64, 128, 8, 2, 4, 2, "
@@ -186,7 +196,8 @@ Work Kernels::attention_backward(std::int64_t batch, std::int64_t heads, std::in
   work.executed_bytes = work.bytes;
   // One sequence per gpu fills the gpu badly: the loop over key blocks is the only parallelism beside the heads.
   const double share = batch == 1 ? p.attention_backward_batch1 : 1.0;
-  finish_compute_bound(work, p.attention_backward_utilisation * share, 1.0);
+  work.insensitive = p.attention_insensitive;
+  finish_matrix_work(work, p.attention_backward_utilisation * share, 1.0);
   work.core_activity = 0.8 * (0.5 + 0.5 * share);  // waiting waves draw power, too
   work.registers = 255;
   work.shared_memory = amd_ ? 65536 : 147456;

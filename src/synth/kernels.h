@@ -18,8 +18,10 @@ class Kernels {
   /// C[m, n] = A[m, k] B[k, n] in BF16.
   Work gemm(std::int64_t m, std::int64_t n, std::int64_t k) const;
   /// Causal attention over `sequence` tokens against `keys` of them.
-  Work attention_forward(std::int64_t batch, std::int64_t heads, std::int64_t sequence, std::int64_t keys) const;
-  Work attention_backward(std::int64_t batch, std::int64_t heads, std::int64_t sequence, std::int64_t keys) const;
+  Work attention_forward(std::int64_t batch, std::int64_t heads, std::int64_t kv_heads, std::int64_t sequence,
+                         std::int64_t keys) const;
+  Work attention_backward(std::int64_t batch, std::int64_t heads, std::int64_t kv_heads, std::int64_t sequence,
+                          std::int64_t keys) const;
   /// The small kernel before the backward of attention: sums of dO x O.
   Work attention_backward_sums(std::int64_t batch, std::int64_t heads, std::int64_t sequence) const;
   /// An elementwise kernel over `elements` that moves `bytes`; `functor` names it ("MulFunctor<float>").
@@ -38,7 +40,8 @@ class Kernels {
 
  private:
   void finish_memory_bound(Work& work) const;
-  void finish_compute_bound(Work& work, double utilisation, double rate) const;
+  void finish_matrix_work(Work& work, double utilisation, double rate) const;
+  double streaming_ns(double bytes) const;
 
   const Job& job_;
   double peak_flop_per_ns_ = 0;

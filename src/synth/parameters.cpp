@@ -24,6 +24,8 @@ constexpr Parameter kParameters[] = {
     {"queue_gap_ns", &Physics::queue_gap_ns, 300, 0, 1e6, "ns", "pause between neighbours of one stream",
      "real AMD traces: most neighbours touch, one in ten is 3 to 7 us apart; NVIDIA (presets: 1000): medians 1.2 to 2 "
      "us"},
+    {"event_latency_ns", &Physics::event_latency_ns, 1500, 0, 1e6, "ns",
+     "from the end of work to the start of work of another stream that waits for it", "assumed"},
     {"queue_depth", &Physics::queue_depth, 1024, 1, 1e6, "launches",
      "launched and not started, at which the host waits", "assumed: slots of a hardware queue"},
     {"host_jitter", &Physics::host_jitter, 0.5, 0, 20, "share", "spread of host costs, skewed upwards",

@@ -103,7 +103,12 @@ struct Work {
   std::int64_t registers = 32;
   std::int64_t shared_memory = 0;
   std::int64_t copy_bytes = 0;
-  std::int32_t collective = -1;  ///< index into Program::collectives
+  std::int32_t collective = -1;      ///< index into Program::collectives
+  std::int64_t workspace_bytes = 0;  ///< to be zeroed before
+
+  bool is_compute() const {
+    return work_class == WorkClass::gemm || work_class == WorkClass::attention || work_class == WorkClass::vector;
+  }
 };
 
 /// A host range: operator, annotation or Python frame.

@@ -2,7 +2,6 @@
 #include "synth/run_timeline.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace chopper::synth {
 namespace {
@@ -50,33 +49,14 @@ Lengths lengths_of(const Covers& covers, std::int64_t start, std::int64_t end) {
   return l;
 }
 
-// S_k of spec 3: running maximum of the first compute start launched in k; without compute the first work of k; without
-// any the next one's.
 std::vector<Window> windows_of(const std::vector<Placed>& placed, const Covers& covers, std::int64_t first,
                                std::int64_t last, std::int64_t start, std::int64_t end) {
-  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   const auto count = static_cast<std::size_t>(last - first + 1);
-  std::vector<std::int64_t> compute(count, kNone), any(count, kNone),
-      ends(count, std::numeric_limits<std::int64_t>::min());
+  std::vector<IterationBounds> bounds(count);
   for (const Placed& p : placed) {
-    const auto k = static_cast<std::size_t>(p.iteration - first);
-    any[k] = std::min(any[k], p.start_ns);
-    ends[k] = std::max(ends[k], p.end_ns);
-    if (is_compute(p.work_class)) compute[k] = std::min(compute[k], p.start_ns);
+    bounds[static_cast<std::size_t>(p.iteration - first)].add(p.work_class, p.start_ns, p.end_ns);
   }
-  std::vector<std::int64_t> starts(count + 1, kNone);
-  std::int64_t highest = std::numeric_limits<std::int64_t>::min(), last_end = std::numeric_limits<std::int64_t>::min();
-  for (std::size_t k = 0; k < count; k++) {
-    last_end = std::max(last_end, ends[k]);
-    const std::int64_t own = compute[k] != kNone ? compute[k] : any[k];
-    if (own == kNone) continue;
-    highest = std::max(highest, own);
-    starts[k] = highest;
-  }
-  starts[count] = std::max(last_end, highest);
-  for (std::size_t k = count; k > 0; k--) {
-    if (starts[k - 1] == kNone) starts[k - 1] = starts[k];
-  }
+  const std::vector<std::int64_t> starts = window_starts(bounds);
   std::vector<Window> windows;
   const auto add = [&](std::int64_t iteration, std::int64_t from, std::int64_t to, bool is_last) {
     windows.push_back({iteration, from, to, lengths_of(covers, from, to), is_last});
@@ -89,6 +69,34 @@ std::vector<Window> windows_of(const std::vector<Placed>& placed, const Covers& 
 }
 
 }  // namespace
+
+void IterationBounds::add(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns) {
+  first_any_ns = std::min(first_any_ns, start_ns);
+  last_end_ns = std::max(last_end_ns, end_ns);
+  if (is_compute(work_class)) first_compute_ns = std::min(first_compute_ns, start_ns);
+}
+
+// Running maximum of the first compute start launched in k; without compute the first work of k; without any the next
+// one's.
+std::vector<std::int64_t> window_starts(std::span<const IterationBounds> iterations) {
+  constexpr std::int64_t kNone = IterationBounds::kNone;
+  const std::size_t count = iterations.size();
+  std::vector<std::int64_t> starts(count + 1, kNone);
+  std::int64_t highest = INT64_MIN, last_end = INT64_MIN;
+  for (std::size_t k = 0; k < count; k++) {
+    last_end = std::max(last_end, iterations[k].last_end_ns);
+    const bool computes = iterations[k].first_compute_ns != kNone;
+    const std::int64_t own = computes ? iterations[k].first_compute_ns : iterations[k].first_any_ns;
+    if (own == kNone) continue;
+    highest = std::max(highest, own);
+    starts[k] = highest;
+  }
+  starts[count] = std::max(last_end, highest);
+  for (std::size_t k = count; k > 0; k--) {
+    if (starts[k - 1] == kNone) starts[k - 1] = starts[k];
+  }
+  return starts;
+}
 
 RunTimeline timeline_of(std::vector<Placed> placed, std::int64_t first, std::int64_t last) {
   RunTimeline result;
@@ -109,7 +117,8 @@ RunTimeline timeline_of(std::vector<Placed> placed, std::int64_t first, std::int
     const std::int64_t gap = has_previous ? std::max<std::int64_t>(0, p.start_ns - previous_end) : 0;
     if (gap > 0) {
       const std::int64_t prep = std::min(std::max<std::int64_t>(p.call_ns - previous_end, 0), gap);
-      result.gaps.push_back({p.iteration, p.work, prep, gap - prep, p.cause});
+      result.gaps.push_back({p.iteration, p.work, prep, gap - prep, prep > 0 ? p.prep_cause : GapCause::none,
+                             gap > prep ? p.call_cause : GapCause::none});
       result.prep_ns += prep;
       result.call_ns += gap - prep;
     }

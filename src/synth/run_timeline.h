@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/intervals.h"
@@ -18,7 +19,7 @@ struct Placed {
   std::int32_t iteration;  ///< as the profiler counts
   std::uint32_t work;
   WorkClass work_class;
-  GapCause cause;
+  GapCause prep_cause, call_cause;
 };
 
 /// Lengths of spec 3, in ns.
@@ -39,7 +40,7 @@ struct Gap {
   std::int32_t iteration;
   std::uint32_t work;
   std::int64_t prep_ns, call_ns;
-  GapCause cause;
+  GapCause prep_cause, call_cause;
 };
 
 struct RunTimeline {
@@ -49,6 +50,17 @@ struct RunTimeline {
   std::vector<Gap> gaps;        ///< those longer than 0, in order of start
   std::int64_t prep_ns = 0, call_ns = 0;
 };
+
+/// What decides where the window of an iteration begins and ends.
+struct IterationBounds {
+  static constexpr std::int64_t kNone = INT64_MAX;
+  std::int64_t first_compute_ns = kNone, first_any_ns = kNone, last_end_ns = INT64_MIN;
+
+  void add(WorkClass work_class, std::int64_t start_ns, std::int64_t end_ns);
+};
+
+/// S_k of spec 3 for each iteration, and the end of the last window: one value more than iterations.
+std::vector<std::int64_t> window_starts(std::span<const IterationBounds> iterations);
 
 /// `placed` in any order; `first` and `last` number the iterations.
 RunTimeline timeline_of(std::vector<Placed> placed, std::int64_t first, std::int64_t last);

@@ -46,7 +46,7 @@ std::vector<Placed> random_work(std::uint64_t seed) {
     };
     const std::int64_t start = 100 + i * 7 + value(0, 40);
     all.push_back({start, start + value(1, 30), start - value(2, 25), i, static_cast<std::int32_t>(i / 10),
-                   static_cast<std::uint32_t>(i), kClasses[value(3, 4)], GapCause::host});
+                   static_cast<std::uint32_t>(i), kClasses[value(3, 4)], GapCause::host, GapCause::latency});
   }
   return all;
 }
@@ -79,8 +79,9 @@ TEST(RunTimeline, EqualsLookingAtEveryNanosecond) {
 // Worked examples of formats.md 8: previous end 1000.
 TEST(RunTimeline, SplitsGapsAtTheLaunchCall) {
   const auto gap = [](std::int64_t call, std::int64_t start) {
-    const std::vector<Placed> two = {{500, 1000, 400, 0, 0, 0, WorkClass::gemm, GapCause::none},
-                                     {start, start + 100, call, 1, 0, 1, WorkClass::gemm, GapCause::none}};
+    const std::vector<Placed> two = {
+        {500, 1000, 400, 0, 0, 0, WorkClass::gemm, GapCause::none, GapCause::none},
+        {start, start + 100, call, 1, 0, 1, WorkClass::gemm, GapCause::none, GapCause::none}};
     const RunTimeline line = timeline_of(two, 0, 0);
     return std::pair{line.prep_ns, line.call_ns};
   };
@@ -91,8 +92,8 @@ TEST(RunTimeline, SplitsGapsAtTheLaunchCall) {
 }
 
 TEST(RunTimeline, IterationsWithoutWorkTakeNoTime) {
-  const std::vector<Placed> all = {{10, 20, 5, 0, 0, 0, WorkClass::gemm, GapCause::none},
-                                   {30, 40, 25, 1, 2, 0, WorkClass::gemm, GapCause::none}};
+  const std::vector<Placed> all = {{10, 20, 5, 0, 0, 0, WorkClass::gemm, GapCause::none, GapCause::none},
+                                   {30, 40, 25, 1, 2, 0, WorkClass::gemm, GapCause::none, GapCause::none}};
   const RunTimeline line = timeline_of(all, 0, 3);
   ASSERT_EQ(line.windows.size(), 4u);
   EXPECT_EQ(line.windows[0].lengths.total, 20);

@@ -61,9 +61,11 @@ void Sharder::gather(std::int64_t layer) {
   }
   const auto shard = static_cast<double>(elements_of(layer) / group_size(job_, Group::data));
   const Builder::Scope range = b_.annotation(name_of("all_gather", layer));
-  if (has_copied_out_) {
-    b_.wait(last_copy_out_, Stream::copy_in);
-    b_.wait(last_copy_out_, Stream::gather);
+  // Forward, the unpacking of one layer may run beside the gather of the next: it waits for the one before.
+  const std::uint32_t unpacked = b_.current().phase == Phase::forward ? copy_out_before_ : last_copy_out_;
+  if (unpacked != kNoEvent) {
+    b_.wait(unpacked, Stream::copy_in);
+    b_.wait(unpacked, Stream::gather);
   }
   {
     const Builder::Scope op = b_.op("fsdp::all_gather_copy_in", {{{elements_of(layer)}}, -1, false, 1.5});
@@ -108,8 +110,7 @@ void Sharder::copy_out(std::int64_t layer) {
     b_.launch(std::move(work));
   }
   b_.record(events(layer).copied_out, Stream::compute);
-  last_copy_out_ = events(layer).copied_out;
-  has_copied_out_ = true;
+  copy_out_before_ = std::exchange(last_copy_out_, events(layer).copied_out);
 }
 
 // FSDP 2 gives the memory back at once. FSDP 1's buffer is known to a second stream, so it can be used again only
@@ -131,7 +132,7 @@ void Sharder::limit_rate(std::int64_t layer) {
 }
 
 void Sharder::root_pre_forward() {
-  has_copied_out_ = false;
+  copy_out_before_ = last_copy_out_ = kNoEvent;
   if (job_.sharding == Sharding::ddp) {
     b_.host_work(9000);
     return;
@@ -139,6 +140,11 @@ void Sharder::root_pre_forward() {
   const Builder::Scope range = b_.annotation(
       job_.sharding == Sharding::fsdp1 ? "FullyShardedDataParallel._root_pre_forward" : "FSDP::root_pre_forward");
   b_.host_work(14000);
+  // The parameters must have been written: gathers wait for the optimizer of the iteration before.
+  const std::uint32_t written = b_.new_event();
+  b_.record(written, Stream::compute);
+  if (job_.sharding == Sharding::fsdp2) b_.wait(written, Stream::copy_in);
+  b_.wait(written, Stream::gather);
   if (root_elements_ == 0) return;
   gather(kRoot);
   copy_out(kRoot);
@@ -204,13 +210,17 @@ void Sharder::post_backward(std::int64_t layer) {
 }
 
 void Sharder::reduce(std::int64_t layer) {
+  // FSDP 2 packs the gradients on the compute stream, where they were made, and then reduces; FSDP 1 scales them on the
+  // stream of the reduction.
   const std::uint32_t ready = b_.new_event();
   const auto elements = static_cast<double>(elements_of(layer));
-  b_.record(ready, Stream::compute);
-  b_.wait(ready, Stream::reduce);
-  if (job_.sharding == Sharding::fsdp2 && has_reduced_) b_.wait(last_reduced_, Stream::compute);
+  const bool packs = job_.sharding == Sharding::fsdp2;
+  if (packs && has_reduced_) b_.wait(last_reduced_, Stream::compute);
+  if (!packs) {
+    b_.record(ready, Stream::compute);
+    b_.wait(ready, Stream::reduce);
+  }
   {
-    const bool packs = job_.sharding == Sharding::fsdp2;
     const Builder::Scope op = b_.op(packs ? "fsdp::chunk_cat" : "aten::div_", {{{elements_of(layer)}}, -1, false, 1.4});
     const Builder::Scope inner = b_.op(packs ? "aten::_chunk_cat" : "aten::mul_", {{{elements_of(layer)}}});
     Work work = packs ? b_.kernels().streaming(
@@ -224,11 +234,15 @@ void Sharder::reduce(std::int64_t layer) {
                             elements, elements * 4);
     work.operation = "rs_in";
     work.comm_copy = packs;
-    work.stream = Stream::reduce;
+    work.stream = packs ? Stream::compute : Stream::reduce;
     Label label = b_.current();
     label.layer = layer;
     const Builder::Labelled labelled = b_.label_all(std::move(label));
     b_.launch(std::move(work));
+  }
+  if (packs) {
+    b_.record(ready, Stream::compute);
+    b_.wait(ready, Stream::reduce);
   }
   reduce_scatter(b_, {"rs", Group::data, Stream::reduce, elements_of(layer), layer});
   b_.record(events(layer).reduced, Stream::reduce);

@@ -62,10 +62,11 @@ class Sharder {
   std::vector<Events> layer_events_;
   Events root_events_;
   std::uint32_t held_block_ = Builder::kNoBlock;
-  std::uint32_t last_copy_out_ = 0;
+  static constexpr std::uint32_t kNoEvent = 0xffffffffu;
+  std::uint32_t last_copy_out_ = kNoEvent;
+  std::uint32_t copy_out_before_ = kNoEvent;
   std::uint32_t last_reduced_ = 0;
   std::int64_t bucket_bytes_ = 0;
-  bool has_copied_out_ = false;
   bool has_reduced_ = false;
   bool synchronises_ = true;
 };

@@ -31,6 +31,7 @@ void Simulation::State::arrive(std::uint32_t rank, std::uint32_t stream, std::ui
 }
 
 double Simulation::State::transfer_ns(const Collective& collective, const Meeting& meeting, std::uint64_t key) const {
+  if (!scenario.communication) return 0;
   const Physics& p = job.physics;
   std::int64_t lowest = kNever, highest = 0;
   double busy = 0, slowest = 0;
@@ -61,8 +62,8 @@ void Simulation::State::transferred(std::uint64_t key) {
   CHOPPER_CHECK(found != meetings.end());
   for (const auto& [rank, stream] : found->second.members) {
     const double late = unit(random_bits(job.seed, Purpose::collective_exit, rank, key));
-    schedule(now + static_cast<std::int64_t>(late * job.physics.exit_jitter_ns), EventKind::collective_exit, rank,
-             stream);
+    schedule(now + static_cast<std::int64_t>(late * (scenario.communication ? job.physics.exit_jitter_ns : 0)),
+             EventKind::collective_exit, rank, stream);
   }
   meetings.erase(found);
 }

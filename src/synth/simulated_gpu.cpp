@@ -15,6 +15,9 @@ void Simulation::State::check_stream(std::uint32_t rank, std::uint32_t stream) {
     const Item item = s.queue.front();
     if (item.kind == ItemKind::wait) {
       const auto found = r.instances.find(item.instance);
+      if (found != r.instances.end() && found->second.done_ns != kNever && found->second.done_ns > now) {
+        return schedule(found->second.done_ns, EventKind::check, rank, stream);
+      }
       if (found != r.instances.end() && found->second.done_ns == kNever) {
         std::vector<std::uint32_t>& waiting = found->second.streams;
         if (std::find(waiting.begin(), waiting.end(), stream) == waiting.end()) waiting.push_back(stream);
@@ -39,14 +42,16 @@ void Simulation::State::check_stream(std::uint32_t rank, std::uint32_t stream) {
 void Simulation::State::complete_event(std::uint32_t rank, std::uint32_t instance) {
   RankState& r = ranks[rank];
   EventInstance& event = r.instances[instance];
-  event.done_ns = now;
+  // Another stream learns of it a moment later.
+  event.done_ns = now + (scenario.host_cost ? static_cast<std::int64_t>(job.physics.event_latency_ns) : 0);
+  const std::int64_t done = event.done_ns;
   const std::vector<std::uint32_t> streams = std::exchange(event.streams, {});
   const bool host_waits = event.host_waits;
   const bool of_communication = event.of_communication;
   for (const std::uint32_t stream : streams) {
-    r.streams[stream].wait_done_ns = now;
+    r.streams[stream].wait_done_ns = done;
     r.streams[stream].wait_was_collective = of_communication;
-    schedule(now, EventKind::check, rank, stream);
+    schedule(done, EventKind::check, rank, stream);
   }
   if (host_waits && r.blocked == Blocked::event && r.blocked_on == instance) unblock(rank);
   // A slot that is recorded again forgets its older instances; those that are done and not current are dropped.
@@ -56,17 +61,32 @@ void Simulation::State::complete_event(std::uint32_t rank, std::uint32_t instanc
   }
 }
 
-GapCause Simulation::State::cause_of(const RankState& r, const RunningStream& s, const Item& item) const {
-  if (s.wait_done_ns > s.free_ns && s.wait_done_ns >= item.ready_ns) {
+// Why the host was late: the launch call came after `idle_since`.
+GapCause Simulation::State::prep_cause_of(const RankState& r, const Item& item, std::int64_t idle_since) const {
+  if (item.call_ns <= idle_since) return GapCause::none;
+  const std::int64_t late = item.call_ns - idle_since;
+  const std::int64_t loading = std::min(item.call_ns, r.loading_end_ns) - std::max(idle_since, r.loading_start_ns);
+  if (2 * loading > late) return GapCause::data_loading;
+  if (r.sync_end_ns >= idle_since) return GapCause::host_sync;
+  return GapCause::host;
+}
+
+// What came last of all that a launched piece of work had to wait for.
+GapCause Simulation::State::call_cause_of(const RunningStream& s, const Item& item, std::int64_t idle_since) const {
+  if (s.wait_done_ns > std::max({idle_since, s.free_ns, item.ready_ns - 1})) {
     return s.wait_was_collective ? GapCause::collective : GapCause::dependency;
   }
-  if (item.ready_ns <= s.free_ns) return GapCause::none;
-  if (item.call_ns <= s.free_ns) return GapCause::latency;
-  const std::int64_t late = item.call_ns - s.free_ns;
-  const std::int64_t loading = std::min(item.call_ns, r.loading_end_ns) - std::max(s.free_ns, r.loading_start_ns);
-  if (2 * loading > late) return GapCause::data_loading;
-  if (r.sync_end_ns >= s.free_ns) return GapCause::host_sync;
-  return GapCause::host;
+  if (item.ready_ns > std::max(idle_since, s.free_ns)) return GapCause::latency;
+  if (s.free_ns <= idle_since) return GapCause::none;
+  switch (s.previous_class) {
+    case WorkClass::comm:
+      return GapCause::collective;
+    case WorkClass::memcpy_work:
+    case WorkClass::memset_work:
+      return GapCause::copy;
+    default:
+      return GapCause::none;
+  }
 }
 
 // Starts `item` if the stream's pause since its last work is over.
@@ -92,12 +112,13 @@ bool Simulation::State::begin_work(std::uint32_t rank, std::uint32_t stream, con
   WorkTime& time = times_of(r, item.iteration).work[item.index];
   time.call_ns = item.call_ns;
   time.start_ns = now;
-  time.cause = cause_of(r, s, item);
+  time.prep_cause = prep_cause_of(r, item, r.compute_end_ns);
+  time.call_cause = call_cause_of(s, item, r.compute_end_ns);
   r.num_waiting--;
   const double noise = bell(random_bits(job.seed, Purpose::kernel_duration, rank, iteration, item.index));
   time.variation = 1 + job.physics.kernel_jitter * noise;
   s.remaining_ns = std::max(1.0, s.work->alone_ns * time.variation);
-  s.core_mhz = job.gpu.clock_mhz;
+  s.core_mhz = std::max(job.gpu.clock_mhz, job.gpu.max_clock_mhz);
   s.memory_mhz = job.gpu.memory_clock_mhz;
   if (scenario.clocks != nullptr) {
     const auto& [core, memory] = (*scenario.clocks)[rank][static_cast<std::size_t>(item.iteration)][item.index];
@@ -106,7 +127,8 @@ bool Simulation::State::begin_work(std::uint32_t rank, std::uint32_t stream, con
   }
   s.version++;
   if (s.work->collective >= 0) {
-    if (!scenario.communication) {
+    const bool brings_input = s.work->stream >= Stream::receive_forward;
+    if (!scenario.communication && !brings_input) {
       s.remaining_ns = 0;
       schedule(now, EventKind::collective_exit, rank, stream);
     } else {
@@ -129,6 +151,8 @@ void Simulation::State::finish_work(std::uint32_t rank, std::uint32_t stream) {
   time.memory_cycles = s.memory_cycles;
   t.num_unfinished--;
   s.busy = false;
+  s.previous_class = s.work->work_class;
+  if (s.work->is_compute()) r.compute_end_ns = std::max(r.compute_end_ns, time.end_ns);
   s.work = nullptr;
   s.free_ns = time.end_ns;
   s.version++;
@@ -166,7 +190,7 @@ double Simulation::State::slowdown(const RankState& r, std::size_t stream) const
       copies = 1;
     }
   }
-  if (!scenario.communication) return 1;
+  if (!scenario.communication) level = 0;
   return (1 + (work.contention - 1) * level) * (1 + (job.physics.contention_copy - 1) * copies);
 }
 

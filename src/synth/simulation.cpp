@@ -25,6 +25,8 @@ const char* to_string(GapCause cause) {
       return "dependency";
     case GapCause::collective:
       return "collective";
+    case GapCause::copy:
+      return "copy";
   }
   return "";
 }
@@ -66,6 +68,7 @@ double Simulation::State::fault(const char* name, std::uint32_t rank) const {
 
 void Simulation::State::schedule(std::int64_t time, EventKind kind, std::uint32_t rank, std::uint32_t stream,
                                  std::uint64_t version) {
+  if (kind != EventKind::tick) num_progressing++;
   events.push({time, next_order++, kind, rank, stream, version});
 }
 
@@ -80,9 +83,10 @@ void Simulation::State::run_until_complete(std::int64_t index) {
   std::uint64_t handled = 0;
   // Looking at all ranks after every event would cost more than the events.
   const std::uint64_t every = 64 + static_cast<std::uint64_t>(job.world_size) * 8;
-  while (!events.empty() && (handled++ % every != 0 || !complete())) {
+  while (num_progressing > 0 && (handled++ % every != 0 || !complete())) {
     const Event event = events.top();
     events.pop();
+    if (event.kind != EventKind::tick) num_progressing--;
     now = event.time_ns;
     handle(event);
   }

@@ -34,15 +34,17 @@ std::vector<std::int64_t> members_of(const Job& job, std::int64_t rank, Group gr
 /// Whether iteration `index` of the simulation takes an optimizer step.
 bool has_optimizer_step(const Job& job, std::int64_t index);
 
-/// Why the gap before a piece of work ended when it did.
+/// Why the gap before a piece of work was as long as it was. The part before the launch call is due to the host; the
+/// part after it to what the launched work waited for last.
 enum class GapCause : std::uint8_t {
-  none,          ///< it started as the stream became free
+  none,          ///< no gap, or the pause between neighbours of a stream
   host,          ///< the launch call came late: the host was busy
   data_loading,  ///< ... since it waited for a batch
   host_sync,     ///< ... since it waited for the gpu
   latency,       ///< between the launch call and the gpu
   dependency,    ///< an event of another compute stream
-  collective,    ///< an event of a communication stream
+  collective,    ///< an event of a communication stream, or a collective before it on its stream
+  copy,          ///< a copy or fill before it on its stream
 };
 const char* to_string(GapCause cause);
 
@@ -61,7 +63,7 @@ struct WorkTime {
   double variation = 1;             ///< of this repetition: the time alone is alone_ns x this
   double core_cycles = 0;           ///< clock integrated over the time, MHz x ns
   double memory_cycles = 0;
-  GapCause cause = GapCause::none;
+  GapCause prep_cause = GapCause::none, call_cause = GapCause::none;
 };
 
 /// What one rank did in one iteration; the vectors are parallel to the tables of its program.
@@ -89,8 +91,10 @@ using HeldClocks = std::vector<std::vector<std::vector<std::pair<float, float>>>
 
 /// What a simulation leaves out: the counterfactuals that give the truth.
 struct Scenario {
-  bool communication = true;           ///< false: collectives take no time and disturb nobody
-  bool peak_clock = false;             ///< all clocks at their peak
+  /// False: collectives take no time, wait for nobody and disturb nobody. Transfers between pipeline stages still wait
+  /// for the other stage, whose result they bring.
+  bool communication = true;
+  bool peak_clock = false;             ///< all clocks at their highest
   bool host_cost = true;               ///< false: host work and launch latency take no time
   const HeldClocks* clocks = nullptr;  ///< clocks to hold, as the factual simulation left them
 };

@@ -63,6 +63,7 @@ struct RunningStream {
   std::int64_t free_ns = 0;
   std::int64_t wait_done_ns = -1;  // the last event that held the stream up
   bool wait_was_collective = false;
+  WorkClass previous_class = WorkClass::vector;
   bool transferring = false;
   std::uint64_t version = 0;
 };
@@ -92,9 +93,10 @@ struct RankState {
   // Gpu.
   std::array<RunningStream, kNumStreams> streams;
   std::int64_t updated_ns = 0;
-  std::int64_t num_waiting = 0;  // launched, not started
-  std::int64_t num_queued = 0;   // items of any kind, and running work
-  double energy_nj = 0;          // W x ns since the last tick
+  std::int64_t compute_end_ns = 0;  // latest end of a compute kernel
+  std::int64_t num_waiting = 0;     // launched, not started
+  std::int64_t num_queued = 0;      // items of any kind, and running work
+  double energy_nj = 0;             // W x ns since the last tick
   std::int64_t ticks = 0;
   std::int64_t spike_until_ns = 0;
   std::vector<ClockSample> samples;
@@ -142,7 +144,8 @@ struct Simulation::State {
   double slowdown(const RankState& r, std::size_t stream) const;
   double power_of(const RankState& r, std::uint32_t rank) const;
   void tick(std::uint32_t rank);
-  GapCause cause_of(const RankState& r, const RunningStream& s, const Item& item) const;
+  GapCause prep_cause_of(const RankState& r, const Item& item, std::int64_t idle_since) const;
+  GapCause call_cause_of(const RunningStream& s, const Item& item, std::int64_t idle_since) const;
   // Collectives.
   void arrive(std::uint32_t rank, std::uint32_t stream, std::uint64_t key);
   void transferred(std::uint64_t key);
@@ -164,6 +167,7 @@ struct Simulation::State {
   std::vector<ClockLoop> clocks;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
   std::uint64_t next_order = 0;
+  std::uint64_t num_progressing = 0;  // events that are no ticks: without one nothing can happen any more
   std::int64_t now = 0;
   std::unordered_map<std::uint64_t, Meeting> meetings;
   std::vector<std::array<std::vector<std::int64_t>, kNumGroups>> members;

@@ -138,13 +138,16 @@ class Training {
     b_.host_work(9000);
   }
 
+  // Gradients are added to earlier ones: of another micro step, or of an iteration without a step.
+  bool accumulates() const { return job_.micro_steps > 1 || job_.optimizer != OptimizerSteps::every; }
+
   // Reduces what is left and adds the shards to the accumulated gradients.
   void finish_gradients() {
     const Builder::Labelled label = b_.label_all({Phase::backward, -1, "", false});
     b_.set_thread(Thread::autograd_thread);
     sharder_.set_synchronises(true);
     sharder_.finish_backward();
-    if (job_.sharding != Sharding::ddp) {
+    if (job_.sharding != Sharding::ddp && accumulates()) {
       const Builder::Labelled accumulate = b_.label("b_ga");
       foreach_operator("aten::_foreach_add_", "BinaryOpListAlphaFunctor<c10::BFloat16, 2, 2, 0>", 6);
     }
@@ -171,7 +174,6 @@ class Training {
       const Builder::Scope range = b_.annotation("Optimizer.step#AdamW.step");
       const Builder::Scope frame = b_.python("torch/optim/adamw.py(412): _multi_tensor_adamw");
       b_.host_work(60000);
-      foreach_operator("aten::_foreach_add_", "BinaryOpScalarFunctor<float, 1, 1, 0>", 0.01);
       foreach_operator("aten::_foreach_mul_", "BinaryOpScalarFunctor<float, 1, 1, 0>", 8);
       foreach_operator("aten::_foreach_lerp_", "TernaryOpScalarFunctor<float, 2, 2, 0>", 10);
       foreach_operator("aten::_foreach_mul_", "BinaryOpScalarFunctor<float, 1, 1, 0>", 8);
@@ -202,12 +204,15 @@ class Training {
           "unsigned int, 1, 128, 1>(at::native::(anonymous namespace)::OpaqueType<4u>*, unsigned int)",
           300, 2400));
     }
-    const std::uint32_t ready = b_.new_event(), done = b_.new_event();
-    b_.record(ready, Stream::compute);
-    b_.wait(ready, Stream::reduce);
-    all_reduce(b_, {"ar", Group::data, Stream::reduce, 1, -1}, "Float");
-    b_.record(done, Stream::reduce);
-    b_.wait(done, Stream::compute);
+    // Every rank that holds another part of the parameters adds its share; under DDP alone all hold the same.
+    if (job_.sharding != Sharding::ddp || job_.tensor_parallel > 1 || job_.pipeline_parallel > 1) {
+      const std::uint32_t ready = b_.new_event(), done = b_.new_event();
+      b_.record(ready, Stream::compute);
+      b_.wait(ready, Stream::reduce);
+      all_reduce(b_, {"ar", Group::world, Stream::reduce, 1, -1}, "Float");
+      b_.record(done, Stream::reduce);
+      b_.wait(done, Stream::compute);
+    }
     foreach_operator("aten::_foreach_mul_", "BinaryOpListAlphaFunctor<float, 2, 2, 0>", 8);
   }
 

@@ -90,6 +90,19 @@ void Transformer::transpose(std::int64_t rows, std::int64_t columns) {
   b_.view("aten::as_strided", {{{rows, columns}}});
 }
 
+void Transformer::fill_zero(double elements, double bytes_per_element) {
+  const Builder::Scope zero = b_.op("aten::zero_");
+  const Builder::Scope fill = b_.op("aten::fill_");
+  b_.launch(b_.kernels().elementwise(bytes_per_element > 2 ? "FillFunctor<float>" : "FillFunctor<c10::BFloat16>",
+                                     elements, elements * bytes_per_element));
+}
+
+// A product whose parts are added up needs its workspace zeroed.
+void Transformer::product(Work work) {
+  if (work.workspace_bytes > 0) b_.launch(b_.kernels().fill(work.workspace_bytes));
+  b_.launch(std::move(work));
+}
+
 // y = x W^T: one product forward; the gradients of the weight and of the input backward.
 void Transformer::linear(std::int64_t out, std::int64_t in) {
   const std::int64_t t = tokens_;
@@ -110,7 +123,7 @@ void Transformer::linear(std::int64_t out, std::int64_t in) {
       "aten::mm", "MmBackward0", {{t, in}, {in, out}},
       [&] {
         b_.call(Call::occupancy);
-        b_.launch(b_.kernels().gemm(t, out, in));
+        product(b_.kernels().gemm(t, out, in));
       },
       [this, t, out, in, block] {
         {
@@ -120,7 +133,7 @@ void Transformer::linear(std::int64_t out, std::int64_t in) {
         {
           const Builder::Scope weight = b_.op("aten::mm", {{{out, t}, {t, in}}});
           b_.call(Call::occupancy);
-          b_.launch(b_.kernels().gemm(out, in, t));
+          product(b_.kernels().gemm(out, in, t));
         }
         {
           const Builder::Scope transposed = b_.op("aten::t", {{{in, out}}});
@@ -129,7 +142,7 @@ void Transformer::linear(std::int64_t out, std::int64_t in) {
         {
           const Builder::Scope input = b_.op("aten::mm", {{{t, out}, {out, in}}});
           b_.call(Call::occupancy);
-          b_.launch(b_.kernels().gemm(t, in, out));
+          product(b_.kernels().gemm(t, in, out));
         }
         b_.release(block);
       });
@@ -261,14 +274,14 @@ void Transformer::attention() {
         b_.view("aten::transpose", {dims});
         const Builder::Scope inner = b_.op("aten::_flash_attention_forward", {dims});
         b_.view("aten::empty_like", {dims});
-        b_.launch(b_.kernels().attention_forward(job_.batch, heads_, queries, keys));
+        b_.launch(b_.kernels().attention_forward(job_.batch, heads_, kv_heads_, queries, keys));
       },
       [this, dims, queries, keys] {
         const Builder::Scope outer = b_.op("aten::_scaled_dot_product_flash_attention_backward", {dims});
         const Builder::Scope inner = b_.op("aten::_flash_attention_backward", {dims});
         b_.view("aten::empty_like", {dims});
         b_.launch(b_.kernels().attention_backward_sums(job_.batch, heads_, queries));
-        b_.launch(b_.kernels().attention_backward(job_.batch, heads_, queries, keys));
+        b_.launch(b_.kernels().attention_backward(job_.batch, heads_, kv_heads_, queries, keys));
       });
 }
 
@@ -320,7 +333,7 @@ void Transformer::embedding() {
       },
       [this, n] {
         const Builder::Scope inner = b_.op("aten::embedding_dense_backward", {{{tokens_, hidden_}, {tokens_}}});
-        b_.launch(b_.kernels().fill(job_.model.vocabulary * hidden_ * 2 / job_.tensor_parallel));
+        fill_zero(static_cast<double>(job_.model.vocabulary * hidden_ / job_.tensor_parallel), 2);
         b_.launch(b_.kernels().streaming(
             "void at::native::(anonymous namespace)::embedding_backward_feature_kernel<c10::BFloat16, float, long>"
             "(long const*, c10::BFloat16 const*, c10::BFloat16*, int, long, int)",
@@ -467,7 +480,7 @@ void Transformer::head_and_loss() {
       },
       [this, n, vocabulary] {
         const Builder::Scope inner = b_.op("aten::nll_loss_backward", {{{}, {tokens_, vocabulary}, {tokens_}}});
-        b_.launch(b_.kernels().fill(static_cast<std::int64_t>(n * 4)));
+        fill_zero(n, 4);
         b_.launch(b_.kernels().streaming(
             "void at::native::(anonymous namespace)::nll_loss_backward_reduce_cuda_kernel_2d<float, long>(float*, "
             "float const*, "

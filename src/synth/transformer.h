@@ -36,6 +36,8 @@ class Transformer {
   void elementwise(std::string_view name, std::string_view node, std::string_view functor, double elements,
                    double bytes, double backward_bytes, int backward_kernels = 1);
   void to_dtype(double elements, bool to_float);
+  void fill_zero(double elements, double bytes_per_element);
+  void product(Work work);
   void transpose(std::int64_t rows, std::int64_t columns);
   void linear(std::int64_t out, std::int64_t in);
   void contiguous(double elements);

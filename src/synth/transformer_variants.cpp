@@ -75,7 +75,7 @@ void Transformer::layer_compiled() {
   const auto product = [this](std::string_view operation, std::int64_t rows, std::int64_t out, std::int64_t in) {
     const Builder::Labelled label = b_.label(operation);
     const Builder::Scope op = b_.op("aten::mm", {{{rows, in}, {in, out}}});
-    b_.launch(b_.kernels().gemm(rows, out, in));
+    this->product(b_.kernels().gemm(rows, out, in));
   };
   const std::int64_t heads_width = heads_ * m.head_dim;
   fuse("attn_n", "", "red", "_to_copy_add_mean_mul_pow_rsqrt", n, n * 4);
@@ -85,7 +85,7 @@ void Transformer::layer_compiled() {
     const Builder::Labelled label = b_.label("attn_fa");
     const Builder::Scope op =
         b_.op("aten::_scaled_dot_product_flash_attention", {{{job_.batch, heads_, job_.sequence, m.head_dim}}});
-    b_.launch(b_.kernels().attention_forward(job_.batch, heads_, job_.sequence, job_.sequence));
+    b_.launch(b_.kernels().attention_forward(job_.batch, heads_, kv_heads_, job_.sequence, job_.sequence));
   }
   product("attn_op", tokens_, hidden_, heads_width);
   fuse("attn_ra", "mlp_n", "red", "_to_copy_add_mean_mul_pow_rsqrt", n, n * 8);
@@ -111,7 +111,7 @@ void Transformer::layer_compiled() {
       const Builder::Scope op = b_.op("aten::_scaled_dot_product_flash_attention_backward",
                                       {{{job_.batch, heads_, job_.sequence, job_.model.head_dim}}});
       b_.launch(b_.kernels().attention_backward_sums(job_.batch, heads_, job_.sequence));
-      b_.launch(b_.kernels().attention_backward(job_.batch, heads_, job_.sequence, job_.sequence));
+      b_.launch(b_.kernels().attention_backward(job_.batch, heads_, kv_heads_, job_.sequence, job_.sequence));
     }
     fuse("qkv_re", "qkv_t attn_i", "poi", "add_clone_mul_neg_slice_backward_sum", q, q * 8);
     both("qkv_ip", width, hidden_);

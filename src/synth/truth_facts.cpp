@@ -69,8 +69,9 @@ class FactsText {
     text_ += "\"gpus\": [";
     for (std::int64_t rank = 0; rank < job_.world_size; rank++) {
       const std::int64_t local = rank % job_.ranks_per_node;
-      add("{}\n{{\"rank\": {}, \"host\": \"node{}\", \"gpu\": {}, \"xcd_clock_share\": [", rank == 0 ? "" : ",", rank,
-          rank / job_.ranks_per_node, device_number(job_.dialect, local));
+      add("{}\n{{\"rank\": {}, \"host\": \"node{}\", \"gpu\": {}, \"silicon\": {:.6f}, \"xcd_clock_share\": [",
+          rank == 0 ? "" : ",", rank, rank / job_.ranks_per_node, device_number(job_.dialect, local),
+          silicon_share(job_, rank));
       for (std::int64_t xcd = 0; xcd < job_.gpu.num_xccs; xcd++)
         add("{}{:.6f}", xcd == 0 ? "" : ", ", xcd_share(job_, rank, xcd));
       text_ += "]}";

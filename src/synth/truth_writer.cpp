@@ -24,7 +24,8 @@ namespace {
 // Values of one operation, summed over ranks and recorded iterations.
 struct OperationSums {
   std::int64_t num_kernels = 0, duration_ns = 0, overlap_ns = 0;
-  double theory_ns = 0, with_inst_ns = 0, with_util_ns = 0, alone_peak_ns = 0, at_core_clock_ns = 0, at_clocks_ns = 0;
+  double theory_ns = 0, with_inst_ns = 0, with_util_ns = 0, alone_ns = 0, alone_peak_ns = 0, at_core_clock_ns = 0,
+         at_clocks_ns = 0;
   std::array<std::int64_t, 6> class_ns{};  // by WorkClass
 
   WorkClass work_class() const {
@@ -183,7 +184,7 @@ class TruthWriter : public RunWriter {
       const WorkTime& t = times.work[i];
       placed_[rank].push_back({t.start_ns, t.end_ns, t.call_ns, static_cast<std::int64_t>(placed_[rank].size()),
                                static_cast<std::int32_t>(context_.number(times.index)), static_cast<std::uint32_t>(i),
-                               program.work[i].work_class, t.cause});
+                               program.work[i].work_class, t.prep_cause, t.call_cause});
     }
     for (std::size_t i = 0; i < times.work.size(); i++) {
       const Work& work = program.work[i];
@@ -196,6 +197,7 @@ class TruthWriter : public RunWriter {
       sums.theory_ns += work.theory_ns;
       sums.with_inst_ns += work.theory_ns * work.inst;
       sums.with_util_ns += work.theory_ns * work.inst * work.util;
+      sums.alone_ns += work.alone_ns;
       sums.alone_peak_ns += work.alone_ns * t.variation;
       sums.at_core_clock_ns += alone_at(job_, work, t, false);
       sums.at_clocks_ns += alone_at(job_, work, t, true);
@@ -292,7 +294,9 @@ class TruthWriter : public RunWriter {
     list(
         "call_ns", [&](const Gap& g) { add("{}", g.call_ns); }, false);
     list(
-        "cause", [&](const Gap& g) { add("\"{}\"", to_string(g.cause)); }, true);
+        "prep_cause", [&](const Gap& g) { add("\"{}\"", to_string(g.prep_cause)); }, false);
+    list(
+        "call_cause", [&](const Gap& g) { add("\"{}\"", to_string(g.call_cause)); }, true);
   }
 
   void count(WorkClass work_class, std::int64_t& kernels, std::int64_t& copies, std::int64_t& fills,
@@ -332,11 +336,13 @@ class TruthWriter : public RunWriter {
           first ? "" : ",", to_string(key.first), key.second, to_string(s.work_class()), s.num_kernels, s.duration_ns);
       first = false;
       if (s.theory_ns > 0) {
-        add(", \"overlap_ns\": {}, \"d_thr_ns\": {}, \"inst\": {}, \"util\": {}, \"rate\": {}, \"contention\": {}, "
+        add(", \"overlap_ns\": {}, \"d_thr_ns\": {}, \"inst\": {}, \"util\": {}, \"rate\": {}, \"variation\": {}, "
+            "\"contention\": {}, "
             "\"freq\": {}, \"mem_clock\": {}",
             s.overlap_ns, s.theory_ns, s.with_inst_ns / s.theory_ns, s.with_util_ns / s.with_inst_ns,
-            s.alone_peak_ns / s.with_util_ns, static_cast<double>(s.duration_ns) / s.at_clocks_ns,
-            s.at_core_clock_ns / s.alone_peak_ns, s.at_clocks_ns / s.at_core_clock_ns);
+            s.alone_ns / s.with_util_ns, s.alone_peak_ns / s.alone_ns,
+            static_cast<double>(s.duration_ns) / s.at_clocks_ns, s.at_core_clock_ns / s.alone_peak_ns,
+            s.at_clocks_ns / s.at_core_clock_ns);
       }
       text_ += "}";
     }
@@ -347,7 +353,7 @@ class TruthWriter : public RunWriter {
     text_ += "\"counterfactual\": [";
     bool first = true;
     for (const Counterfactual& each : counterfactuals_) {
-      add("{}\n{{\"name\": \"{}\", \"step_ns\": [", first ? "" : ",", each.name);
+      add("{}\n{{\"name\": \"{}\", \"span_ns\": {}, \"step_ns\": [", first ? "" : ",", each.name, each.span_ns);
       first = false;
       for (std::size_t i = 0; i < each.step_ns.size(); i++) add("{}{}", i == 0 ? "" : ", ", each.step_ns[i]);
       text_ += "], \"operations\": [";
