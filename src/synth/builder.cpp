@@ -262,16 +262,25 @@ std::uint32_t Builder::allocate(std::int64_t bytes, bool is_gathered) {
   if (!job_.memory_events || graph_call_ >= 0) return kNoBlock;
   constexpr std::int64_t kGranule = 512;  // of the caching allocator
   const std::int64_t rounded = std::max<std::int64_t>(kGranule, (bytes + kGranule - 1) / kGranule * kGranule);
+  // First fit: behind the first live block that leaves enough room before the next.
+  std::int64_t offset = 0;
+  for (const auto& [start, size] : live_) {
+    if (start - offset >= rounded) break;
+    offset = start + size;
+  }
+  live_.emplace(offset, rounded);
   const auto block = static_cast<std::uint32_t>(blocks_.size());
-  blocks_.push_back(rounded);
-  program_.memory.push_back({rounded, enclosing(), block, thread_, is_gathered});
+  blocks_.push_back({offset, rounded});
+  program_.memory.push_back({rounded, enclosing(), offset, thread_, is_gathered});
   push(Action::memory, program_.memory.size() - 1, 150);
   return block;
 }
 
 void Builder::release(std::uint32_t block) {
-  if (!job_.memory_events || graph_call_ >= 0 || block >= blocks_.size() || blocks_[block] == 0) return;
-  program_.memory.push_back({-std::exchange(blocks_[block], 0), enclosing(), block, thread_, false});
+  if (!job_.memory_events || graph_call_ >= 0 || block >= blocks_.size() || blocks_[block].size == 0) return;
+  const std::int64_t size = std::exchange(blocks_[block].size, 0);
+  live_.erase(blocks_[block].offset);
+  program_.memory.push_back({-size, enclosing(), blocks_[block].offset, thread_, false});
   push(Action::memory, program_.memory.size() - 1, 150);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -146,7 +147,11 @@ class Builder {
   Thread thread_ = Thread::main_thread;
   std::vector<std::int32_t> stack_;
   std::vector<Node> tape_;
-  std::vector<std::int64_t> blocks_;
+  struct Block {
+    std::int64_t offset, size;  // size 0: released
+  };
+  std::vector<Block> blocks_;
+  std::map<std::int64_t, std::int64_t> live_;  // offset to size
   bool records_tape_ = false;
   std::function<void(std::int64_t)> gradient_hook_;
   std::int32_t graph_call_ = -1;

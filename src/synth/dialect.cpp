@@ -45,29 +45,29 @@ CallName amd_name(Call call) {
     case Call::launch:
       return {"hipLaunchKernel", kRuntime, 107};
     case Call::launch_module:
-      return {"hipExtModuleLaunchKernel", kRuntime, 49};
+      return {"hipExtModuleLaunchKernel", kRuntime, 65};
     case Call::launch_driver:
-      return {"hipModuleLaunchKernel", kRuntime, 141};
+      return {"hipModuleLaunchKernel", kRuntime, 169};
     case Call::launch_comm:
-      return {"hipExtLaunchKernel", kRuntime, 47};
+      return {"hipExtLaunchKernel", kRuntime, 62};
     case Call::launch_graph:
-      return {"hipGraphLaunch", kRuntime, 272};
+      return {"hipGraphLaunch", kRuntime, 215};
     case Call::copy:
-      return {"hipMemcpyAsync", kRuntime, 115};
+      return {"hipMemcpyAsync", kRuntime, 134};
     case Call::fill:
-      return {"hipMemsetAsync", kRuntime, 135};
+      return {"hipMemsetAsync", kRuntime, 159};
     case Call::event_record:
       return {"hipEventRecord", kRuntime, 42};
     case Call::stream_wait:
-      return {"hipStreamWaitEvent", kRuntime, 171};
+      return {"hipStreamWaitEvent", kRuntime, 200};
     case Call::stream_synchronize:
       return {"hipStreamSynchronize", kRuntime, 170};
     case Call::event_synchronize:
-      return {"hipEventSynchronize", kRuntime, 43};
+      return {"hipEventSynchronize", kRuntime, 60};
     case Call::device_synchronize:
-      return {"hipDeviceSynchronize", kRuntime, 31};
+      return {"hipDeviceSynchronize", kRuntime, 48};
     case Call::query:
-      return {"hipStreamIsCapturing", kRuntime, 306};
+      return {"hipStreamIsCapturing", kRuntime, 290};
     case Call::occupancy:
       return {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", kRuntime, 143};
   }

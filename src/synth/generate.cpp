@@ -36,17 +36,15 @@ Result<Done> prepare_folder(const fs::path& folder) {
   return Done{};
 }
 
-// Text of one rank's iteration, in bytes: what the writer makes of the program's tables, measured on its output.
-std::int64_t estimated_bytes(const Programs& programs) {
-  const Program& p = programs.plain.front();
-  std::int64_t bytes = 0;
-  for (const Range& r : p.ranges)
-    bytes += 215 + static_cast<std::int64_t>(r.name.size() + r.shapes.size()) + (r.collective >= 0 ? 430 : 0) +
-             (r.partner >= 0 ? 260 : 0);
-  for (const HostCall& c : p.calls) bytes += 330 + (c.num_work > 0 ? 120 : 0);
-  for (const Work& w : p.work)
-    bytes += 440 + 2 * static_cast<std::int64_t>(w.name.size()) + (w.collective >= 0 ? 430 : 0);
-  return bytes + static_cast<std::int64_t>(p.memory.size()) * 300;
+// How many iterations make one rank's trace about `bytes` long. Measured on the first recorded one.
+std::int64_t iterations_for(Job job, const Programs& programs, std::int64_t bytes) {
+  constexpr std::int64_t kMost = 100000;
+  job.num_iterations = 1;
+  const RunContext context{job, programs, {}, 1};
+  Simulation simulation(job, programs, {});
+  simulation.run_until_complete(job.warmup_iterations);
+  const std::int64_t each = kineto_bytes(context, simulation, job.warmup_iterations);
+  return std::clamp<std::int64_t>((bytes + each / 2) / each, 1, kMost);
 }
 
 }  // namespace
@@ -55,8 +53,7 @@ Result<Done> generate(Job job, const fs::path& folder, const GenerateOptions& op
   CHOPPER_TRY([[maybe_unused]] const Done fits, check_job(job));
   const Programs programs = build_programs(job);
   if (options.target_bytes > 0) {
-    job.num_iterations = std::clamp<std::int64_t>(
-        (options.target_bytes + estimated_bytes(programs) / 2) / estimated_bytes(programs), 1, 100000);
+    job.num_iterations = iterations_for(job, programs, options.target_bytes);
   }
   CHOPPER_TRY([[maybe_unused]] const Done prepared, prepare_folder(folder));
   const RunContext context{job, programs, folder, options.threads};

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -42,17 +43,24 @@ class RankTrace {
     external_ = 1 + rank * 17;
     correlation_ = 5000 + rank * 29;
     flaws_.log_clock();
+    group_texts_ = group_arguments(job_, rank_);
   }
 
   Result<Done> open() {
     const std::filesystem::path path = context_.folder / "traces" / fmt::format("rank{}.trace.json.gz", rank_);
     CHOPPER_TRY(sink_, create_gzip_file(path));
     text_ += trace_head(job_, rank_, base_ns_);
-    group_texts_ = group_arguments(job_, rank_);
     return Done{};
   }
 
   Result<Done> write(const IterationTimes& times) {
+    add_iteration(times);
+    return flush(false);
+  }
+
+  std::int64_t text_bytes() const { return static_cast<std::int64_t>(text_.size()); }
+
+  void add_iteration(const IterationTimes& times) {
     times_ = &times;
     program_ = &context_.program(rank_, times.index);
     iteration_ = context_.number(times.index);
@@ -73,7 +81,6 @@ class RankTrace {
     event_ += static_cast<std::int64_t>(program_->ranges.size() + program_->memory.size());
     correlation_ += static_cast<std::int64_t>(program_->calls.size());
     sequence_ += program_->num_sequences;
-    return flush(false);
   }
 
   Result<Done> finish() {
@@ -158,6 +165,11 @@ class RankTrace {
 
   void write_tail() {
     write_last_wait();
+    for (const std::int64_t stream : streams_) {
+      const std::string pid = fmt::format("{}", device_), id = fmt::format("{}", stream);
+      metadata("thread_name", pid, id, fmt::format("\"name\": \"stream {} \"", stream));
+      metadata("thread_sort_index", pid, id, fmt::format("\"sort_index\": {}", stream));
+    }
     add("  {{\n    \"ph\": \"X\", \"cat\": \"Trace\", ");
     add_span(first_ns_, last_ns_);
     text_ +=
@@ -220,9 +232,17 @@ class RankTrace {
   }
 
   std::string collective_text(const Collective& c) const {
+    std::string peer;
+    if (c.group == Group::previous_stage || c.group == Group::next_stage) {
+      const std::vector<std::int64_t> pair = members_of(job_, rank_, c.group);
+      const std::int64_t other = pair.front() == rank_ ? pair.back() : pair.front();
+      const bool sends = c.kind == "send";
+      peer = fmt::format(R"(, "Src Rank": {}, "Dst Rank": {})", sends ? rank_ : other, sends ? other : rank_);
+    }
     return fmt::format(
-        R"("Collective name": "{}", "In msg nelems": {}, "Out msg nelems": {}, "dtype": "{}", "In split size": "[]", "Out split size": "[]", {}, "Rank": {}, "Is asynchronized op": true)",
-        c.kind, c.elements_in, c.elements_out, c.data_type, group_texts_.at(c.group), rank_);
+               R"("Collective name": "{}", "In msg nelems": {}, "Out msg nelems": {}, "dtype": "{}", "In split size": "[]", "Out split size": "[]", {}, "Rank": {}, "Is asynchronized op": true)",
+               c.kind, c.elements_in, c.elements_out, c.data_type, group_texts_.at(c.group), rank_) +
+           peer;
   }
 
   void write_calls() {
@@ -263,7 +283,7 @@ class RankTrace {
       return;
     }
     add(",      {},      \"shared memory\": {}", grid_text(work), work.shared_memory);
-    if (call.call != Call::launch_comm) add(", \"kernel\": \"{}\"", work.name);
+    add(", \"kernel\": \"{}\"", work.name);
   }
 
   static std::string_view copy_kind(const Work& work) {
@@ -305,6 +325,7 @@ class RankTrace {
     const bool is_kernel = work.work_class != WorkClass::memcpy_work && (!is_fill || fills_are_kernels(job_.dialect));
     const bool is_copy = work.work_class == WorkClass::memcpy_work || is_fill;
     const std::int64_t stream = stream_number(job_.dialect, work.stream, is_copy);
+    streams_.insert(stream);
     const std::string_view name =
         is_kernel && is_fill ? std::string_view("__amd_rocclr_fillBufferAligned") : std::string_view(work.name);
     add("  {{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, \"tid\": {},\n    ",
@@ -366,13 +387,10 @@ class RankTrace {
       return is_fill ? void() : add_bandwidth(work, time);
     }
     text_ += ", \"kind\": \"Dispatch Kernel\"";
-    // The older backend did not see the launches of the collective library.
-    const bool is_hidden = job_.dialect == Dialect::amd_queue && work.collective >= 0;
-    if (!is_hidden) add(",      {}", grid_text(work));
-    if (job_.dialect == Dialect::amd_stream) {
-      add(", \"hsa_queue\": {}", static_cast<std::int64_t>(work.stream) % 4);
-      if (work.collective >= 0)
-        add(", {}", collective_text(program_->collectives[static_cast<std::size_t>(work.collective)]));
+    add(",      {}", grid_text(work));
+    if (job_.dialect == Dialect::amd_stream) add(", \"hsa_queue\": {}", static_cast<std::int64_t>(work.stream) % 4);
+    if (work.collective >= 0) {
+      add(", {}", collective_text(program_->collectives[static_cast<std::size_t>(work.collective)]));
     }
   }
 
@@ -447,8 +465,7 @@ class RankTrace {
           "{}, \"Device Type\": {}, \"Addr\": {}, "
           "\"Ev Idx\": {}\n    }}\n  }},\n",
           reserved_, allocated_, change.bytes, rank_ % job_.ranks_per_node, job_.dialect == Dialect::nvidia ? 1 : 6,
-          kAddress + static_cast<std::int64_t>(change.block) * 2'097'152,
-          event_ + static_cast<std::int64_t>(program_->ranges.size() + i));
+          kAddress + change.offset, event_ + static_cast<std::int64_t>(program_->ranges.size() + i));
     }
   }
 
@@ -467,6 +484,7 @@ class RankTrace {
   std::vector<std::int64_t> ids_;  ///< correlation ids of this iteration's calls
   std::int64_t launch_id_ = -1;    ///< of the latest launch; -1: none yet
   std::vector<bool> dropped_;
+  std::set<std::int64_t> streams_;
   const IterationTimes* times_ = nullptr;
   const Program* program_ = nullptr;
   std::int64_t iteration_ = 0;
@@ -514,6 +532,13 @@ Result<std::unique_ptr<RunWriter>> make_kineto_writer(const RunContext& context,
   auto writer = std::make_unique<KinetoWriter>(context, flaws);
   CHOPPER_TRY([[maybe_unused]] const Done done, writer->open());
   return std::unique_ptr<RunWriter>(std::move(writer));
+}
+
+std::int64_t kineto_bytes(const RunContext& context, Simulation& simulation, std::int64_t index) {
+  FlawLog ignored;
+  RankTrace trace(context, 0, ignored);
+  trace.add_iteration(simulation.times(0, index));
+  return trace.text_bytes();
 }
 
 }  // namespace chopper::synth

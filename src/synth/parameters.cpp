@@ -26,12 +26,12 @@ constexpr Parameter kParameters[] = {
      "us"},
     {"event_latency_ns", &Physics::event_latency_ns, 1500, 0, 1e6, "ns",
      "from the end of work to the start of work of another stream that waits for it", "assumed"},
-    {"queue_depth", &Physics::queue_depth, 1024, 1, 1e6, "launches",
-     "launched and not started, at which the host waits", "assumed: slots of a hardware queue"},
+    {"queue_depth", &Physics::queue_depth, 1024, 1, 1e6, "pieces",
+     "work launched and not started, at which the host waits", "assumed: slots of a hardware queue"},
     {"host_jitter", &Physics::host_jitter, 0.5, 0, 20, "share", "spread of host costs, skewed upwards",
      "launch calls of the real traces: tenth to ninetieth percentile 0.8 to 1.4 of the median"},
     {"host_spread", &Physics::host_spread, 0.04, 0, 1, "share", "difference between the hosts of ranks", "assumed"},
-    {"data_loading_ns", &Physics::data_loading_ns, 420000, 0, 1e10, "ns", "time in the loader per iteration",
+    {"data_loading_ns", &Physics::data_loading_ns, 420000, 0, 4e9, "ns", "time in the loader per iteration",
      "assumed: batches are ready"},
     {"host_hiccup_share", &Physics::host_hiccup_share, 0.00002, 0, 1, "share",
      "host actions hit by a hiccup (garbage collection, scheduling)", "assumed"},
@@ -163,27 +163,29 @@ constexpr Switch kSwitches[] = {
 };
 
 constexpr NamedEffect kFaults[] = {
-    {"straggler", 8, "%", "the rank's gpu clocks lower by this much at the same power"},
-    {"thermal-throttle", 30, "%",
+    {"straggler", 8, 0, 90, false, true, "%", "the rank's gpu clocks lower by this much at the same power"},
+    {"thermal-throttle", 30, 0, 90, false, true, "%",
      "the rank's gpu clocks at most this much below its highest, from the first recorded iteration on"},
-    {"late-rank", 5, "ms", "the rank starts each iteration later"},
-    {"slow-link", 100, "%", "transfers that involve the rank take longer"},
-    {"host-jitter", 6, "factor", "spread of the rank's host costs"},
-    {"sync-calls", 1, "calls", "the host waits for the gpu after every layer; all ranks"},
-    {"data-loading", 40, "ms", "the loader is late in every iteration"},
+    {"late-rank", 5, 0, 100000, false, true, "ms", "the rank starts each iteration later"},
+    {"slow-link", 100, 0, 100000, false, true, "%", "transfers that involve the rank take longer"},
+    {"host-jitter", 6, 0, 1000, false, true, "factor", "spread of the rank's host costs"},
+    {"sync-calls", 1, 1, 1, true, false, "calls",
+     "the host waits for the gpu before every layer of the forward pass; all ranks"},
+    {"data-loading", 40, 0, 100000, false, true, "ms", "the loader is late in every iteration"},
 };
 
 constexpr NamedEffect kImperfections[] = {
-    {"drop-first", 50, "kernels", "the first gpu records of the file are missing"},
-    {"drop-random", 1, "%", "gpu records are missing at random"},
-    {"drop-stream", 1, "stream", "all gpu records of a stream are missing, by its number in the truth"},
-    {"clock-offset", 1000, "us", "all times of the rank are shifted"},
-    {"clock-drift", 20, "ppm", "the rank's clock runs faster"},
-    {"duplicate-correlation", 1, "%", "launches share the correlation id of the call before"},
-    {"zero-time", 3, "records", "gpu records with ts 0"},
-    {"overflowed-time", 3, "records", "gpu records whose duration does not fit 63 bits of ns"},
-    {"truncated", 10, "%", "the file ends early by this share of its uncompressed text"},
-    {"broken-quoting", 5, "records", "annotations whose names contain bare quotes"},
+    {"drop-first", 50, 0, 1000000000, true, true, "kernels", "the first gpu records of the file are missing"},
+    {"drop-random", 1, 0, 100, false, true, "%", "gpu records are missing at random"},
+    {"drop-stream", 1, 0, 9, true, true, "stream",
+     "all gpu records of a stream are missing, by its number in the truth"},
+    {"clock-offset", 1000, -1000000000, 1000000000, false, true, "us", "all times of the rank are shifted"},
+    {"clock-drift", 20, -100000, 100000, false, true, "ppm", "the rank's clock runs faster"},
+    {"duplicate-correlation", 1, 0, 100, false, true, "%", "launches share the correlation id of the call before"},
+    {"zero-time", 3, 0, 1000000, true, true, "records", "gpu records with ts 0"},
+    {"overflowed-time", 3, 0, 1000000, true, true, "records", "gpu records whose duration does not fit 63 bits of ns"},
+    {"truncated", 10, 0, 100, false, true, "%", "the file ends early by this share of its uncompressed text"},
+    {"broken-quoting", 5, 0, 1000000, true, true, "records", "annotations whose names contain bare quotes"},
 };
 
 std::optional<double> number(std::string_view text) {
@@ -240,13 +242,19 @@ Result<Effect> parse_effect(std::string_view text, std::span<const NamedEffect> 
         return usage(fmt::format("'{}' is no rank in '{}'", rank, text),
                      fmt::format("example: {}:5:{}", name, each.initial));
       }
+      if (!each.has_rank)
+        return usage(fmt::format("{} concerns all ranks, not one: '{}'", name, text), "leave the rank out");
       effect.rank = static_cast<std::int64_t>(*parsed);
     }
     if (second == std::string_view::npos) return effect;
     const auto amount = number(rest.substr(second + 1));
-    if (!amount || *amount < -1e9 || *amount > 1e9) {
-      return usage(fmt::format("'{}' is no amount in '{}'", rest.substr(second + 1), text),
-                   fmt::format("example: {}:5:{}", name, each.initial));
+    const bool fits =
+        amount && *amount >= each.low && *amount <= each.high && (!each.is_whole || *amount == std::floor(*amount));
+    if (!fits) {
+      return usage(fmt::format("the amount of {} is {} from {} to {} {}, not '{}'", name,
+                               each.is_whole ? "a whole number" : "a number", each.low, each.high, each.unit,
+                               rest.substr(second + 1)),
+                   "");
     }
     effect.amount = *amount;
     return effect;

@@ -44,7 +44,10 @@ std::span<const Switch> list_switches();
 
 struct NamedEffect {
   std::string_view name;
-  double initial;  ///< amount when none is given
+  double initial;    ///< amount when none is given
+  double low, high;  ///< of the amount
+  bool is_whole;     ///< the amount counts something
+  bool has_rank;     ///< it can be limited to one rank
   std::string_view unit;
   std::string_view summary;
 };

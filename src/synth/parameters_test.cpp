@@ -63,7 +63,12 @@ TEST(Parameters, EffectsAreParsed) {
   EXPECT_EQ(parse_fault("straggler::12").value().amount, 12);
   EXPECT_EQ(parse_fault("straggler::12").value().rank, -1);
   EXPECT_EQ(parse_imperfection("clock-offset:1:-5.5").value().amount, -5.5);
-  for (const char* text : {"", "nothing", "straggler:x", "straggler:-1", "straggler:1:", "straggler:1:y"}) {
+  for (const char* text :
+       {"drop-random::500", "truncated::-10", "zero-time::0.5", "clock-drift:0:-2000000", "drop-stream::10"}) {
+    EXPECT_FALSE(parse_imperfection(text).ok()) << text;
+  }
+  for (const char* text : {"", "nothing", "straggler:x", "straggler:-1", "straggler:1:", "straggler:1:y",
+                           "late-rank:1:-5", "late-rank:1:1e9", "sync-calls:3", "sync-calls::2"}) {
     EXPECT_FALSE(parse_fault(text).ok()) << text;
   }
 }

@@ -140,7 +140,7 @@ struct HostCall {
 struct MemoryChange {
   std::int64_t bytes = 0;
   std::int32_t range = -1;
-  std::uint32_t block = 0;  ///< the same for an allocation and its release
+  std::int64_t offset = 0;  ///< of the block's address in the heap
   Thread thread = Thread::main_thread;
   bool is_gathered = false;  ///< buffer of gathered parameters
 };

@@ -16,7 +16,7 @@ enum class Purpose : std::uint64_t {
   transfer,
   collective_exit,
   silicon,
-  memory_silicon,
+  trace_id,
   xcd,
   host_speed,
   power_noise,

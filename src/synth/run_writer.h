@@ -38,6 +38,9 @@ class RunWriter {
 /// One PyTorch profiler trace per rank: traces/rank<N>.trace.json.gz. What its flaws did is added to `flaws`.
 Result<std::unique_ptr<RunWriter>> make_kineto_writer(const RunContext& context, std::vector<FlawLog>& flaws);
 
+/// Returns the bytes of one iteration of rank 0 as the writer above writes it, uncompressed.
+std::int64_t kineto_bytes(const RunContext& context, Simulation& simulation, std::int64_t index);
+
 /// Results of the simulations that leave something out.
 struct Counterfactual;
 

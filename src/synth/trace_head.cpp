@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -40,12 +41,10 @@ class HeadText {
 
   std::map<Group, std::string> arguments() const {
     std::map<Group, std::string> texts;
-    const std::vector<Group> all = groups();
     for (const Group group :
          {Group::world, Group::data, Group::tensor, Group::context, Group::previous_stage, Group::next_stage}) {
-      const auto found = std::find(all.begin(), all.end(), group);
-      const auto index = found == all.end() ? 0 : found - all.begin();
-      const std::vector<std::int64_t> members = members_of(job_, rank_, group);
+      const std::int64_t index = number_of(group);
+      const std::vector<std::int64_t> members = members_named(group);
       std::string ranks = "[";
       constexpr std::size_t kShown = 30;  // the profiler cuts longer lists
       for (std::size_t i = 0; i < std::min(members.size(), kShown); i++)
@@ -85,6 +84,7 @@ class HeadText {
           i + 1 < devices ? "," : "");
     }
     text_ += "  ],\n";
+    if (job_.dialect == Dialect::amd_queue) text_ += "  \"roctracer_version\": 4.1,\n";
     if (amd) {
       text_ += "  \"hip_runtime_version\": 70051831,\n  \"hip_driver_version\": 70051831,\n";
     } else {
@@ -97,8 +97,8 @@ class HeadText {
     write_distributed_info();
     add("  \"host_name\": \"node{}\",\n", rank_ / job_.ranks_per_node);
     add("  \"trace_id\": \"{:016X}{:016X}\",\n",
-        random_bits(job_.seed, Purpose::imperfection, 77, static_cast<std::uint64_t>(rank_)),
-        random_bits(job_.seed, Purpose::imperfection, 78, static_cast<std::uint64_t>(rank_)));
+        random_bits(job_.seed, Purpose::trace_id, 0, static_cast<std::uint64_t>(rank_)),
+        random_bits(job_.seed, Purpose::trace_id, 1, static_cast<std::uint64_t>(rank_)));
     add("  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": {},\n  \"traceEvents\": [\n", base_ns);
   }
 
@@ -110,24 +110,61 @@ class HeadText {
     for (std::size_t i = 0; i < all.size(); i++) {
       add("{}{{\"pg_name\": \"{}\", \"pg_desc\": \"{}\", \"backend_config\": \"cuda:nccl\", \"pg_size\": {}, "
           "\"ranks\": {}}}",
-          i == 0 ? "" : ", ", i, description(all[i]), members_of(job_, rank_, all[i]).size(), ranks_text(all[i]));
+          i == 0 ? "" : ", ", number_of(all[i]), description(all[i]), members_named(all[i]).size(), ranks_text(all[i]));
     }
     add("], \"nccl_version\": \"{}\"}},\n", job_.dialect == Dialect::nvidia ? "2.26.2" : "2.22.3");
   }
 
   std::string ranks_text(Group group) const {
     std::string text = "[";
-    for (const std::int64_t member : members_of(job_, rank_, group))
+    for (const std::int64_t member : members_named(group))
       fmt::format_to(std::back_inserter(text), "{}{}", text.size() == 1 ? "" : ", ", member);
     return text + "]";
   }
 
-  // Groups of this rank in the order of their names; 0 is the default group.
+  // Transfers between stages use the group of all stages.
+  std::vector<std::int64_t> members_named(Group group) const {
+    if (group != Group::previous_stage && group != Group::next_stage) return members_of(job_, rank_, group);
+    const std::int64_t per_stage = job_.world_size / job_.pipeline_parallel;
+    std::vector<std::int64_t> members;
+    for (std::int64_t stage = 0; stage < job_.pipeline_parallel; stage++) {
+      members.push_back(rank_ % per_stage + stage * per_stage);
+    }
+    return members;
+  }
+
+  struct Dimension {
+    Group group;
+    std::int64_t size;   // ranks of one group
+    std::int64_t place;  // which of the groups of this kind the rank is in
+  };
+  std::array<Dimension, 4> dimensions() const {
+    const Place p = place_of(job_, rank_);
+    const std::int64_t tp = job_.tensor_parallel, cp = job_.context_parallel, dp = job_.data_parallel();
+    return {Dimension{Group::data, dp * cp, p.stage * tp + p.tensor},
+            Dimension{Group::tensor, tp, (p.stage * dp + p.data) * cp + p.context},
+            Dimension{Group::context, cp, (p.stage * dp + p.data) * tp + p.tensor},
+            Dimension{Group::next_stage, job_.pipeline_parallel, (p.data * cp + p.context) * tp + p.tensor}};
+  }
+
+  // Groups have one name on all ranks: all of a kind are numbered before the next kind, as every process creates them
+  // in the same order. 0 is the default group, also for a kind that spans the whole job.
+  std::int64_t number_of(Group group) const {
+    if (group == Group::previous_stage) group = Group::next_stage;
+    std::int64_t next = 1;
+    for (const Dimension& each : dimensions()) {
+      const bool exists = each.size > 1 && each.size < job_.world_size;
+      if (each.group == group) return exists ? next + each.place : 0;
+      if (exists) next += job_.world_size / each.size;
+    }
+    return 0;
+  }
+
+  // Groups of this rank in the order of their numbers.
   std::vector<Group> groups() const {
     std::vector<Group> all{Group::world};
-    for (const Group group : {Group::data, Group::tensor, Group::context, Group::previous_stage, Group::next_stage}) {
-      const std::size_t size = members_of(job_, rank_, group).size();
-      if (size > 1 && static_cast<std::int64_t>(size) < job_.world_size) all.push_back(group);
+    for (const Dimension& each : dimensions()) {
+      if (each.size > 1 && each.size < job_.world_size) all.push_back(each.group);
     }
     return all;
   }

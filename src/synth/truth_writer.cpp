@@ -118,6 +118,8 @@ class TruthWriter : public RunWriter {
     text += ']';
   }
 
+  bool knows_memory_clock() const { return job_.gpu.memory_clock_mhz > 0; }
+
   std::string iteration_text(std::int64_t rank, const IterationTimes& times,
                              const std::vector<ClockSample>& clocks) const {
     const Program& program = context_.program(rank, times.index);
@@ -145,6 +147,7 @@ class TruthWriter : public RunWriter {
       fmt::format_to(std::back_inserter(t), "{:.3f}", mean(i, times.work[i].core_cycles));
     });
     column(text, "memory_mhz", count, [&](std::string& t, std::size_t i) {
+      if (!knows_memory_clock()) return void(t += "null");
       fmt::format_to(std::back_inserter(t), "{:.3f}", mean(i, times.work[i].memory_cycles));
     });
     column(text, "variation", count, [&](std::string& t, std::size_t i) { fraction(t, times.work[i].variation); });
@@ -159,7 +162,8 @@ class TruthWriter : public RunWriter {
     };
     column(text, "contention", count, [&](std::string& t, std::size_t i) { factor(t, i, 0); });
     column(text, "freq", count, [&](std::string& t, std::size_t i) { factor(t, i, 1); });
-    column(text, "mem_clock", count, [&](std::string& t, std::size_t i) { factor(t, i, 2); });
+    column(text, "mem_clock", count,
+           [&](std::string& t, std::size_t i) { knows_memory_clock() ? factor(t, i, 2) : void(t += "null"); });
     column(text, "all_arrived_ns", count, [&](std::string& t, std::size_t i) {
       program.work[i].collective < 0 ? void(t += "null") : whole(t, job_.start_ns + times.work[i].all_arrived_ns);
     });
@@ -338,11 +342,11 @@ class TruthWriter : public RunWriter {
       if (s.theory_ns > 0) {
         add(", \"overlap_ns\": {}, \"d_thr_ns\": {}, \"inst\": {}, \"util\": {}, \"rate\": {}, \"variation\": {}, "
             "\"contention\": {}, "
-            "\"freq\": {}, \"mem_clock\": {}",
+            "\"freq\": {}",
             s.overlap_ns, s.theory_ns, s.with_inst_ns / s.theory_ns, s.with_util_ns / s.with_inst_ns,
             s.alone_ns / s.with_util_ns, s.alone_peak_ns / s.alone_ns,
-            static_cast<double>(s.duration_ns) / s.at_clocks_ns, s.at_core_clock_ns / s.alone_peak_ns,
-            s.at_clocks_ns / s.at_core_clock_ns);
+            static_cast<double>(s.duration_ns) / s.at_clocks_ns, s.at_core_clock_ns / s.alone_peak_ns);
+        if (knows_memory_clock()) add(", \"mem_clock\": {}", s.at_clocks_ns / s.at_core_clock_ns);
       }
       text_ += "}";
     }
