@@ -39,7 +39,7 @@ Result<Done> prepare_folder(const fs::path& folder) {
 // How many iterations make one rank's trace about `bytes` long. Measured on the first recorded one.
 std::int64_t iterations_for(Job job, const Programs& programs, std::int64_t bytes) {
   constexpr std::int64_t kMost = 100000;
-  job.num_iterations = 1;
+  job.num_iterations = 2;  // the only step of the optimizer, if it is one, is in the second
   const RunContext context{job, programs, {}, 1};
   Simulation simulation(job, programs, {});
   simulation.run_until_complete(job.warmup_iterations);

@@ -254,8 +254,12 @@ class RankTrace {
       const CallName name = call_name(job_.dialect, call.call);
       ids_[i] = correlation_ + static_cast<std::int64_t>(i);
       if (call.num_work > 0) {
-        if (launch_id_ >= 0 && flaws_.repeats_correlation(iteration_, call.work)) ids_[i] = launch_id_;
+        // Not across the border of communication: the class of the work would change with its launch.
+        const bool is_comm = program_->work[static_cast<std::size_t>(call.work)].collective >= 0;
+        if (launch_id_ >= 0 && is_comm == launched_comm_ && flaws_.repeats_correlation(iteration_, call.work))
+          ids_[i] = launch_id_;
         launch_id_ = ids_[i];
+        launched_comm_ = is_comm;
       }
       add("  {{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, \"tid\": {},\n    ", name.category,
           name.name, pid_, tid(call.thread));
@@ -485,6 +489,7 @@ class RankTrace {
   std::int64_t launch_id_ = -1;    ///< of the latest launch; -1: none yet
   std::vector<bool> dropped_;
   std::set<std::int64_t> streams_;
+  bool launched_comm_ = false;
   const IterationTimes* times_ = nullptr;
   const Program* program_ = nullptr;
   std::int64_t iteration_ = 0;
