@@ -30,6 +30,7 @@ class Training {
   void iteration(bool with_optimizer) {
     const Builder::Scope step = b_.annotation("ProfilerStep#");
     b_.mark_iteration_number();
+    const Builder::Scope root = b_.python("train.py(301): <module>");
     if (!job_.annotations) return steps(with_optimizer);
     const Builder::Scope hand_written = b_.annotation("Iteration");
     b_.mark_iteration_number();
