@@ -111,8 +111,11 @@ TEST(ReadSynthOptions, RefusesABadFault) {
       "there are: straggler, thermal-throttle, late-rank, slow-link, host-jitter, sync-calls, data-loading");
   expect_usage_error(with("straggler:one"), "'one' is no rank in 'straggler:one'", "example: straggler:5:8");
   expect_usage_error(with("straggler:0.5"), "'0.5' is no rank in 'straggler:0.5'", "example: straggler:5:8");
-  expect_usage_error(with("straggler:1:much"), "'much' is no amount in 'straggler:1:much'", "example: straggler:5:8");
-  expect_usage_error(with("straggler:1:nan"), "'nan' is no amount in 'straggler:1:nan'", "example: straggler:5:8");
+  expect_usage_error(with("straggler:1:much"), "the amount of straggler is a number from 0 to 90 %, not 'much'", "");
+  expect_usage_error(with("straggler:1:nan"), "the amount of straggler is a number from 0 to 90 %, not 'nan'", "");
+  expect_usage_error(with("straggler:1:91"), "the amount of straggler is a number from 0 to 90 %, not '91'", "");
+  expect_usage_error(with("sync-calls:1"), "sync-calls concerns all ranks, not one: 'sync-calls:1'",
+                     "leave the rank out");
   expect_usage_error(with("straggler:4"), "fault straggler names a rank that is not there: 4", "");
 }
 

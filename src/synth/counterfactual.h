@@ -17,6 +17,7 @@ struct Counterfactual {
   std::string name;
   /// By (phase, operation): time of its kernels, in ns.
   std::map<std::pair<Phase, std::string>, std::int64_t> operations;
+  std::int64_t end_ns = 0;   ///< from the job's start to the end of its last work, warm-up included
   std::int64_t span_ns = 0;  ///< all windows together, on the slowest rank
   /// Per recorded iteration: length of its window (spec 3) on the slowest rank.
   std::vector<std::int64_t> step_ns;
@@ -25,8 +26,8 @@ struct Counterfactual {
 /// Simulates the job as it is and keeps the mean clocks of every piece of work.
 HeldClocks clocks_of(const Job& job, const Programs& programs);
 
-/// Simulates all of them: `no_communication` and `no_launch` at the clocks of the factual run, `peak_clock` (the
-/// highest) with communication, `alone` without any of the three. On up to `threads` threads.
+/// Simulates the job as it is, `factual`, and `no_communication` and `no_launch` at the clocks of the factual run,
+/// `peak_clock` (the highest) with communication, `alone` without any of the three. On up to `threads` threads.
 std::vector<Counterfactual> simulate_counterfactuals(const Job& job, const Programs& programs, const HeldClocks& clocks,
                                                      unsigned threads);
 

@@ -357,7 +357,8 @@ class TruthWriter : public RunWriter {
     text_ += "\"counterfactual\": [";
     bool first = true;
     for (const Counterfactual& each : counterfactuals_) {
-      add("{}\n{{\"name\": \"{}\", \"span_ns\": {}, \"step_ns\": [", first ? "" : ",", each.name, each.span_ns);
+      add("{}\n{{\"name\": \"{}\", \"end_ns\": {}, \"span_ns\": {}, \"step_ns\": [", first ? "" : ",", each.name,
+          each.end_ns, each.span_ns);
       first = false;
       for (std::size_t i = 0; i < each.step_ns.size(); i++) add("{}{}", i == 0 ? "" : ", ", each.step_ns[i]);
       text_ += "], \"operations\": [";

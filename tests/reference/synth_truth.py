@@ -369,7 +369,51 @@ def check_collectives(run, collectives, found):
 
 # ------------------------------------------------------------------------------------------------------------- one run
 
+def check_truth(run, found):
+    """What must hold inside truth.json: factors multiply to durations, gaps have causes, nothing removed costs time, and
+    parameters are gathered after they were written."""
+    truth = run.truth
+    works = {p["program"]: p["work"] for p in truth["programs"]}
+    for row in truth["iterations"]:
+        for i, work in enumerate(works[row["program"]]):
+            if work["bound"] == "none":
+                continue
+            product = work["theory_ns"] * work["inst"] * work["util"] * work["rate"]
+            for factor in ("variation", "freq", "mem_clock", "contention"):
+                product *= 1 if row[factor][i] is None else row[factor][i]
+            # Each of the four is printed with six decimals.
+            limit = 1 + row["duration_ns"][i] * 1e-5
+            if abs(product - row["duration_ns"][i]) > limit:
+                found.append(f"rank {row['rank']} work {i}: factors give {product:.1f}, duration {row['duration_ns'][i]}")
+    pause_ns = truth["physics"]["queue_gap_ns"] * 1.3 + 1
+    for line in truth["timeline"]:
+        gaps = line["gaps"]
+        for prep, call, prep_cause, call_cause in zip(gaps["prep_ns"], gaps["call_ns"], gaps["prep_cause"], gaps["call_cause"]):
+            found.true(f"rank {line['rank']}: prep {prep} with cause {prep_cause}", (prep > 0) == (prep_cause != "none"))
+            found.true(f"rank {line['rank']}: call {call} without cause", call_cause != "none" or call <= pause_ns)
+    scenarios = {each["name"]: each for each in truth["counterfactual"]}
+    factual = scenarios["factual"]
+    longest = max(sum(w["window_ns"] for w in line["windows"] if w["scope"] == "iteration") for line in truth["timeline"])
+    found.equal("span of the factual scenario", factual["span_ns"], longest)
+    for name, each in scenarios.items():
+        found.true(f"{name} ends at {each['end_ns']}, the job at {factual['end_ns']}", each["end_ns"] <= factual["end_ns"] * 1.002)
+    check_gathers(truth, works, found)
+
+
+def check_gathers(truth, works, found):
+    rows = {(row["rank"], row["iteration"]): row for row in truth["iterations"]}
+    for (rank, iteration), row in rows.items():
+        following = rows.get((rank, iteration + 1))
+        ends = [s + d for w, s, d in zip(works[row["program"]], row["start_ns"], row["duration_ns"]) if w["operation"] == "opt_step"]
+        if following is None or not ends:
+            continue
+        for work, start in zip(works[following["program"]], following["start_ns"]):
+            if work["operation"] == "ag" and work["layer"] is None:
+                found.true(f"rank {rank} iteration {iteration + 1}: parameters gathered before they are written", start >= max(ends))
+
+
 def check_run(run, found):
+    check_truth(run, found)
     status, document = run.report()
     if document is None:
         found.append(f"report: exit status {status}")
