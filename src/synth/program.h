@@ -14,6 +14,11 @@ namespace chopper::synth {
 
 enum class Phase : std::uint8_t { forward, backward, optimizer, other };
 enum class WorkClass : std::uint8_t { gemm, attention, vector, comm, memcpy_work, memset_work };
+/// Whether work of the class is computation in the time line (spec 3).
+inline bool is_compute(WorkClass c) {
+  return c == WorkClass::gemm || c == WorkClass::attention || c == WorkClass::vector;
+}
+
 enum class Thread : std::uint8_t { main_thread, autograd_thread };
 enum class Category : std::uint8_t { cpu_op, user_annotation, python_function };
 /// What limits a kernel: operations of the matrix units, bytes of the memory, or neither (communication).
@@ -106,9 +111,7 @@ struct Work {
   std::int32_t collective = -1;      ///< index into Program::collectives
   std::int64_t workspace_bytes = 0;  ///< to be zeroed before
 
-  bool is_compute() const {
-    return work_class == WorkClass::gemm || work_class == WorkClass::attention || work_class == WorkClass::vector;
-  }
+  bool is_compute() const { return chopper::synth::is_compute(work_class); }
 };
 
 /// A host range: operator, annotation or Python frame.

@@ -6,8 +6,6 @@
 namespace chopper::synth {
 namespace {
 
-bool is_compute(WorkClass c) { return c == WorkClass::gemm || c == WorkClass::attention || c == WorkClass::vector; }
-
 struct Covers {
   Cover compute, comm, copies;
 };
