@@ -29,6 +29,7 @@ import windows_reference as windows  # noqa: E402
 PRESETS = ("tiny-fsdp2", "tiny-fsdp1", "tiny-ddp", "demo")
 VARIANTS = (                                            # of tiny-fsdp2
     "tensor_parallel=2", "sharding=ddp pipeline_parallel=2 micro_steps=4", "context_parallel=2", "compiled=on",
+    "tensor_parallel=2", "sharding=ddp layers=4 world_size=8 pipeline_parallel=4 micro_steps=3", "context_parallel=2", "compiled=on",
     "sharding=ddp graphs=on", "checkpointing=on", "reads_loss=off", "stacks=on memory_events=on annotations=on",
     "micro_steps=2 sharding=fsdp1 optimizer=once", "tensor_parallel=2 pipeline_parallel=2 world_size=8 ranks_per_node=4 "
     "sharding=ddp micro_steps=2 reads_loss=off")
@@ -339,8 +340,11 @@ def collect_collectives(rank, pairs, hosts, found, collectives):
         found.true(f"rank {rank} collective data of kernel and operator differ",
                    work.args.get("Collective name") in (None, kind))
         if kind in ("send", "recv"):
-            found.equal(f"rank {rank} members of {kind}", len(members), 2)
-            source = rank if kind == "send" else sum(members) - rank
+            # The group is that of all stages; the two that meet are named apart.
+            source, target = (reference.to_id(host.args.get(key)) for key in ("Src Rank", "Dst Rank"))
+            found.equal(f"rank {rank} end of {kind}", source if kind == "send" else target, rank)
+            found.true(f"rank {rank} {kind}: {source} and {target} are no members of {members}", {source, target} <= set(members))
+            members = tuple(sorted((source, target)))
         size = sorted(reference.to_id(host.args.get(key)) for key in ("In msg nelems", "Out msg nelems"))
         rows = collectives[members, source].setdefault(rank, [])
         rows.append((work.start, work.end, truth.arrived, "p2p" if source is not None else kind, size))
