@@ -29,7 +29,7 @@ import windows_reference as windows  # noqa: E402
 PRESETS = ("tiny-fsdp2", "tiny-fsdp1", "tiny-ddp", "demo")
 VARIANTS = (                                            # of tiny-fsdp2
     "tensor_parallel=2", "sharding=ddp pipeline_parallel=2 micro_steps=4", "context_parallel=2", "compiled=on",
-    "tensor_parallel=2", "sharding=ddp layers=4 world_size=8 pipeline_parallel=4 micro_steps=3", "context_parallel=2", "compiled=on",
+    "sharding=ddp layers=4 world_size=8 pipeline_parallel=4 micro_steps=3",
     "sharding=ddp graphs=on", "checkpointing=on", "reads_loss=off", "stacks=on memory_events=on annotations=on",
     "micro_steps=2 sharding=fsdp1 optimizer=once", "tensor_parallel=2 pipeline_parallel=2 world_size=8 ranks_per_node=4 "
     "sharding=ddp micro_steps=2 reads_loss=off")
