@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <iterator>
 #include <optional>
@@ -159,7 +160,11 @@ Result<Done> run_synth(const SynthRequest& request, unsigned threads, bool shows
   options.threads = threads;
   options.target_bytes = request.target_bytes;
   if (shows_progress) {
-    options.on_progress = [](std::int64_t done, std::int64_t total) {
+    options.on_progress = [last = std::chrono::steady_clock::now()](std::int64_t done, std::int64_t total) mutable {
+      constexpr std::chrono::seconds kPause{5};  // as --progress says
+      const auto now = std::chrono::steady_clock::now();
+      if (now - last < kPause) return;
+      last = now;
       std::fprintf(stderr, "chopper: iteration %lld of %lld\n", static_cast<long long>(done),
                    static_cast<long long>(total));
     };

@@ -36,7 +36,7 @@ std::string synth_list_text();
 /// Returns the text of `gpus`.
 Result<std::string> gpus_text();
 
-/// Simulates and writes; `shows_progress` prints a line per iteration on standard error.
+/// Simulates and writes; `shows_progress` prints a line every 5 s on standard error.
 Result<Done> run_synth(const SynthRequest& request, unsigned threads, bool shows_progress);
 
 }  // namespace chopper

@@ -10,7 +10,19 @@
 namespace chopper::synth {
 namespace {
 
-Counterfactual simulate(const Job& job, const Programs& programs, const Scenario& scenario, std::string name) {
+std::vector<std::pair<float, float>> mean_clocks(const IterationTimes& times) {
+  std::vector<std::pair<float, float>> row;
+  for (const WorkTime& t : times.work) {
+    const auto length = static_cast<double>(std::max<std::int64_t>(1, t.end_ns - t.start_ns));
+    row.emplace_back(static_cast<float>(t.core_cycles / length), static_cast<float>(t.memory_cycles / length));
+  }
+  return row;
+}
+
+// `each_iteration` sees every iteration of every rank.
+template <class Visitor>
+Counterfactual simulate(const Job& job, const Programs& programs, const Scenario& scenario, std::string name,
+                        const Visitor& each_iteration) {
   Counterfactual result;
   result.name = std::move(name);
   Simulation simulation(job, programs, scenario);
@@ -18,8 +30,10 @@ Counterfactual simulate(const Job& job, const Programs& programs, const Scenario
   std::vector<std::vector<IterationBounds>> bounds(size);
   for (std::int64_t index = 0; index < job.warmup_iterations + job.num_iterations; index++) {
     simulation.run_until_complete(index);
-    for (std::int64_t rank = 0; index >= job.warmup_iterations && rank < job.world_size; rank++) {
+    for (std::int64_t rank = 0; rank < job.world_size; rank++) {
       const IterationTimes& times = simulation.times(rank, index);
+      each_iteration(rank, times);
+      if (index < job.warmup_iterations) continue;
       const Program& program = programs.at(job, place_of(job, rank).stage, index);
       IterationBounds& own = bounds[static_cast<std::size_t>(rank)].emplace_back();
       for (std::size_t i = 0; i < times.work.size(); i++) {
@@ -44,44 +58,35 @@ Counterfactual simulate(const Job& job, const Programs& programs, const Scenario
 
 }  // namespace
 
-HeldClocks clocks_of(const Job& job, const Programs& programs) {
-  HeldClocks clocks(static_cast<std::size_t>(job.world_size));
-  Simulation simulation(job, programs, {});
-  for (std::int64_t index = 0; index < job.warmup_iterations + job.num_iterations; index++) {
-    simulation.run_until_complete(index);
-    for (std::int64_t rank = 0; rank < job.world_size; rank++) {
-      std::vector<std::pair<float, float>> row;
-      for (const WorkTime& t : simulation.times(rank, index).work) {
-        const auto length = static_cast<double>(std::max<std::int64_t>(1, t.end_ns - t.start_ns));
-        row.emplace_back(static_cast<float>(t.core_cycles / length), static_cast<float>(t.memory_cycles / length));
-      }
-      clocks[static_cast<std::size_t>(rank)].push_back(std::move(row));
-    }
-    simulation.forget(index);
-  }
-  return clocks;
+Factual simulate_factual(const Job& job, const Programs& programs) {
+  Factual result;
+  result.clocks.resize(static_cast<std::size_t>(job.world_size));
+  result.sums = simulate(job, programs, {}, "factual", [&](std::int64_t rank, const IterationTimes& times) {
+    result.clocks[static_cast<std::size_t>(rank)].push_back(mean_clocks(times));
+  });
+  return result;
 }
 
-std::vector<Counterfactual> simulate_counterfactuals(const Job& job, const Programs& programs, const HeldClocks& clocks,
-                                                     unsigned threads) {
+std::vector<Counterfactual> simulate_counterfactuals(const Job& job, const Programs& programs, unsigned threads) {
+  const Factual factual = simulate_factual(job, programs);
   Scenario no_communication, no_launch, peak_clock, alone;
   no_communication.communication = false;
-  no_communication.clocks = &clocks;
+  no_communication.clocks = &factual.clocks;
   no_launch.host_cost = false;
-  no_launch.clocks = &clocks;
+  no_launch.clocks = &factual.clocks;
   peak_clock.peak_clock = true;
   alone.communication = false;
   alone.peak_clock = true;
   alone.host_cost = false;
-  const std::vector<std::pair<std::string, Scenario>> all = {{"factual", Scenario{}},
-                                                             {"no_communication", no_communication},
-                                                             {"peak_clock", peak_clock},
-                                                             {"no_launch", no_launch},
-                                                             {"alone", alone}};
-  std::vector<Counterfactual> results(all.size());
+  const std::vector<std::pair<std::string, Scenario>> all = {
+      {"no_communication", no_communication}, {"peak_clock", peak_clock}, {"no_launch", no_launch}, {"alone", alone}};
+  std::vector<Counterfactual> results(all.size() + 1);
+  results[0] = factual.sums;
   std::vector<std::function<void()>> tasks;
   for (std::size_t i = 0; i < all.size(); i++) {
-    tasks.push_back([&, i] { results[i] = simulate(job, programs, all[i].second, all[i].first); });
+    tasks.push_back([&, i] {
+      results[i + 1] = simulate(job, programs, all[i].second, all[i].first, [](std::int64_t, const IterationTimes&) {});
+    });
   }
   run_tasks(threads, tasks);
   return results;

@@ -23,12 +23,16 @@ struct Counterfactual {
   std::vector<std::int64_t> step_ns;
 };
 
-/// Simulates the job as it is and keeps the mean clocks of every piece of work.
-HeldClocks clocks_of(const Job& job, const Programs& programs);
+/// The job as it is, and the mean clocks of every piece of work in it.
+struct Factual {
+  Counterfactual sums;  ///< named "factual"
+  HeldClocks clocks;
+};
+Factual simulate_factual(const Job& job, const Programs& programs);
 
-/// Simulates the job as it is, `factual`, and `no_communication` and `no_launch` at the clocks of the factual run,
-/// `peak_clock` (the highest) with communication, `alone` without any of the three. On up to `threads` threads.
-std::vector<Counterfactual> simulate_counterfactuals(const Job& job, const Programs& programs, const HeldClocks& clocks,
-                                                     unsigned threads);
+/// Returns `factual`, and the simulations without one of its costs: `no_communication` and `no_launch` at the clocks of
+/// the factual run, `peak_clock` (the highest) with communication, `alone` without any of the three. On up to `threads`
+/// threads.
+std::vector<Counterfactual> simulate_counterfactuals(const Job& job, const Programs& programs, unsigned threads);
 
 }  // namespace chopper::synth

@@ -60,11 +60,7 @@ Result<Done> generate(Job job, const fs::path& folder, const GenerateOptions& op
   std::vector<FlawLog> flaws(static_cast<std::size_t>(job.world_size));
   CHOPPER_TRY([[maybe_unused]] const Done facts, write_facts(context));
 
-  std::vector<Counterfactual> counterfactuals;
-  {
-    const HeldClocks clocks = clocks_of(job, programs);
-    counterfactuals = simulate_counterfactuals(job, programs, clocks, options.threads);
-  }
+  const std::vector<Counterfactual> counterfactuals = simulate_counterfactuals(job, programs, options.threads);
   std::vector<std::unique_ptr<RunWriter>> writers;
   CHOPPER_TRY(writers.emplace_back(), make_kineto_writer(context, flaws));
   CHOPPER_TRY(writers.emplace_back(), make_truth_writer(context, flaws, counterfactuals));

@@ -21,7 +21,7 @@ Covers covers_of(const std::vector<Placed>& placed) {
   return {cover_of(std::move(compute)), cover_of(std::move(comm)), cover_of(std::move(copies))};
 }
 
-// The intervals of `cover` inside [start, end). Windows come in order, so `from` only moves forward.
+// The intervals of `cover` inside [start, end).
 Cover clip(const Cover& cover, std::int64_t start, std::int64_t end) {
   Cover inside;
   auto at = std::partition_point(cover.begin(), cover.end(), [&](const Interval& i) { return i.end <= start; });

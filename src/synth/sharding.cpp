@@ -47,8 +47,8 @@ std::string Sharder::name_of(std::string_view what, std::int64_t layer) const {
   return layer == kRoot ? fmt::format("FSDP::{}", what) : fmt::format("FSDP::{} (model.layers.{})", what, layer);
 }
 
-// FSDP 2 packs the shards of all parameters of a layer into one buffer, gathers, and unpacks on the compute stream. A
-// gather waits until the previous one has been unpacked, since both use one buffer. FSDP 1 keeps them flat.
+// FSDP 2 packs the shards of all parameters of a layer into one buffer, gathers, and unpacks on the compute stream;
+// buffers are few, so a gather waits until an earlier one has been unpacked. FSDP 1 keeps them flat.
 void Sharder::gather(std::int64_t layer) {
   events(layer).is_gathered = true;
   if (events(layer).block == Builder::kNoBlock) events(layer).block = b_.allocate(2 * elements_of(layer), true);

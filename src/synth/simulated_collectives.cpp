@@ -17,7 +17,6 @@ void Simulation::State::arrive(std::uint32_t rank, std::uint32_t stream, std::ui
   meeting.expected = static_cast<std::int64_t>(members[rank][static_cast<std::size_t>(collective.group)].size());
   meeting.members.emplace_back(rank, stream);
   if (static_cast<std::int64_t>(meeting.members.size()) < meeting.expected) return;
-  meeting.arrived_ns = now;
   const double length = transfer_ns(collective, meeting, key);
   schedule(now + std::max<std::int64_t>(1, static_cast<std::int64_t>(length)), EventKind::transferred, rank, stream,
            key);

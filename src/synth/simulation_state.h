@@ -111,7 +111,6 @@ struct RankState {
 
 struct Meeting {
   std::int64_t expected = 0;
-  std::int64_t arrived_ns = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> members;  // rank, stream
 };
 

@@ -114,7 +114,7 @@ TEST(Simulation, CollectivesMeet) {
 TEST(Simulation, UndisturbedWorkFollowsTheLaw) {
   const Job job = tiny();
   const Programs programs = build_programs(job);
-  const HeldClocks clocks = clocks_of(job, programs);
+  const HeldClocks clocks = simulate_factual(job, programs).clocks;
   Scenario held, alone;
   held.communication = false;
   held.clocks = &clocks;
@@ -236,7 +236,7 @@ TEST(Simulation, FaultsDoWhatTheySay) {
 TEST(Counterfactual, RemovingACostNeverCosts) {
   const Job job = make_job("demo", "").value();
   const Programs programs = build_programs(job);
-  const std::vector<Counterfactual> all = simulate_counterfactuals(job, programs, clocks_of(job, programs), 2);
+  const std::vector<Counterfactual> all = simulate_counterfactuals(job, programs, 2);
   ASSERT_EQ(all.size(), 5u);
   EXPECT_EQ(all[0].name, "factual");
   for (const Counterfactual& each : all) {
