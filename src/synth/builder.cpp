@@ -195,37 +195,36 @@ void Builder::launch(Work work) {
   call.range = enclosing();
   call.work = index;
   call.num_work = 1;
-  call.bytes = work.copy_bytes;
   call.stream = work.stream;
   program_.work.push_back(std::move(work));
   program_.calls.push_back(call);
   push(Action::launch, program_.calls.size() - 1, job_.physics.launch_call_ns);
 }
 
-void Builder::call(Call call, std::int64_t bytes) {
+void Builder::call(Call call) {
   if (graph_call_ >= 0) return;  // the graph was captured earlier
   const double cost = call == Call::occupancy ? 1200 : 700;
-  program_.calls.push_back({call, thread_, enclosing(), -1, 0, bytes, Stream::compute});
+  program_.calls.push_back({call, thread_, enclosing(), -1, 0, Stream::compute});
   push(Action::call, program_.calls.size() - 1, cost);
 }
 
 void Builder::record(std::uint32_t event, Stream stream) {
-  program_.calls.push_back({Call::event_record, thread_, enclosing(), -1, 0, 0, stream});
+  program_.calls.push_back({Call::event_record, thread_, enclosing(), -1, 0, stream});
   push(Action::record, program_.calls.size() - 1, 1100, event);
 }
 
 void Builder::wait(std::uint32_t event, Stream stream) {
-  program_.calls.push_back({Call::stream_wait, thread_, enclosing(), -1, 0, 0, stream});
+  program_.calls.push_back({Call::stream_wait, thread_, enclosing(), -1, 0, stream});
   push(Action::wait, program_.calls.size() - 1, 900, event);
 }
 
 void Builder::synchronise(std::uint32_t event) {
-  program_.calls.push_back({Call::event_synchronize, thread_, enclosing(), -1, 0, 0, Stream::compute});
+  program_.calls.push_back({Call::event_synchronize, thread_, enclosing(), -1, 0, Stream::compute});
   push(Action::synchronise, program_.calls.size() - 1, 1500, event);
 }
 
 void Builder::drain(Call call) {
-  program_.calls.push_back({call, thread_, enclosing(), -1, 0, 0, Stream::compute});
+  program_.calls.push_back({call, thread_, enclosing(), -1, 0, Stream::compute});
   push(Action::drain, program_.calls.size() - 1, 1500);
 }
 

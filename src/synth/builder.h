@@ -85,7 +85,7 @@ class Builder {
   void view(std::string_view name, RangeOptions options = {});
   /// Launches `work` from the innermost range.
   void launch(Work work);
-  void call(Call call, std::int64_t bytes = 0);
+  void call(Call call);
   std::uint32_t new_event() { return program_.num_slots++; }
   void record(std::uint32_t event, Stream stream);
   void wait(std::uint32_t event, Stream stream);

@@ -75,6 +75,8 @@ struct Physics {
   double link_efficiency = 0;
   double collective_latency_ns = 0;
   double nic_gb_per_s = 0;
+  double pcie_gb_per_s = 0;
+  double host_link_gb_per_s = 0;
   double transfer_jitter = 0;
   double exit_jitter_ns = 0;
   // Clocks and power.
@@ -95,6 +97,7 @@ struct Physics {
   double allocator_spike_share = 0;
   double allocator_spike_w = 0;
   double allocator_spike_ms = 0;
+  double allocator_new_share = 0;
   double allocator_retry_share = 0;
   double allocator_retry_ns = 0;
   // Serialised counter passes.

@@ -287,8 +287,7 @@ Work Kernels::copy_to_device(std::int64_t bytes) const {
   work.call = Call::copy;
   work.bound = Bound::none;
   work.copy_bytes = bytes;
-  constexpr double kHostLink = 50;  // bytes/ns: PCIe 5 x16 as measured, of 63
-  work.alone_ns = static_cast<double>(bytes) / kHostLink + 1800;
+  work.alone_ns = static_cast<double>(bytes) / job_.physics.host_link_gb_per_s + 1800;
   work.insensitive = 1;
   work.memory_activity = 0.1;
   return work;

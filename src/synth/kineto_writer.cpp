@@ -24,8 +24,6 @@
 namespace chopper::synth {
 namespace {
 
-// Gathers of FSDP 1 that take new memory: assumed.
-constexpr double kNewBlockShare = 0.15;
 // The profiler's base: wall clock floored to a quarter (formats.md 1.2).
 constexpr std::int64_t kQuarterNs = 7'889'238'000'000'000;
 
@@ -448,7 +446,7 @@ class RankTrace {
   void reserve_again(std::int64_t bytes, std::int64_t needed, std::size_t index) {
     const double draw = unit(random_bits(job_.seed, Purpose::reserve, static_cast<std::uint64_t>(rank_),
                                          static_cast<std::uint64_t>(iteration_), index));
-    if (draw < kNewBlockShare) reserved_ += bytes;
+    if (draw < job_.physics.allocator_new_share) reserved_ += bytes;
     if (draw > 1 - job_.physics.allocator_retry_share) reserved_ = needed;
   }
 

@@ -135,7 +135,6 @@ struct HostCall {
   std::int32_t range = -1;  ///< innermost operator or annotation around it
   std::int32_t work = -1;   ///< index of the first piece of work it starts
   std::int32_t num_work = 0;
-  std::int64_t bytes = 0;
   Stream stream = Stream::compute;
 };
 

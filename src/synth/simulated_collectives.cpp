@@ -45,8 +45,7 @@ double Simulation::State::transfer_ns(const Collective& collective, const Meetin
   // Fully connected links serve one peer each; a switch gives every pair all links.
   const auto all_links = static_cast<double>(job.gpu.num_links);
   const double links = job.gpu.vendor == "amd" ? std::min(peers, all_links) : all_links;
-  constexpr double kPcie = 25;  // GB/s, without links between the gpus
-  double rate = (links > 0 ? links * job.gpu.link_gb_per_s : kPcie) * p.link_efficiency;
+  double rate = (links > 0 ? links * job.gpu.link_gb_per_s : p.pcie_gb_per_s) * p.link_efficiency;
   if (!in_node) rate = std::min(rate, p.nic_gb_per_s);
   const double share = busy / static_cast<double>(meeting.members.size());
   const double noise = bell(random_bits(job.seed, Purpose::transfer, key));

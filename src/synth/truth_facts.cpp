@@ -104,8 +104,8 @@ class FactsText {
       add("{}\n{{\"name\": \"{}\", \"class\": \"{}\", \"phase\": \"{}\", \"layer\": ", i == 0 ? "" : ",", w.name,
           to_string(w.work_class), to_string(w.phase));
       w.layer < 0 ? add("null") : add("{}", w.layer);
-      add(", \"operation\": \"{}\", \"stream\": {}, \"bound\": \"{}\"", w.operation, static_cast<int>(w.stream),
-          to_string(w.bound));
+      add(", \"operation\": \"{}\", \"stream\": {}, \"core_activity\": {}, \"memory_activity\": {}, \"bound\": \"{}\"",
+          w.operation, static_cast<int>(w.stream), w.core_activity, w.memory_activity, to_string(w.bound));
       if (w.comm_copy) text_ += ", \"comm_copy\": true";
       if (w.recompute) text_ += ", \"recompute\": true";
       if (!w.fused_with.empty()) add(", \"fused_with\": \"{}\"", w.fused_with);
