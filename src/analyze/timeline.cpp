@@ -125,6 +125,7 @@ void count_records(const GpuWorkTable& gpu, const GpuWorkLabels& labels, const R
     count.duration_ns =
         static_cast<std::int64_t>(static_cast<std::uint64_t>(count.duration_ns) + static_cast<std::uint64_t>(duration));
   };
+  LabelCount rules[3][kNumLabelRules];
   for (const std::uint32_t row : rows) {
     switch (gpu.category[row]) {
       case GpuCategory::kernel:
@@ -144,18 +145,34 @@ void count_records(const GpuWorkTable& gpu, const GpuWorkLabels& labels, const R
     if (labels.range[row] != kNoRow) add(summary.in_range, duration);
     if (labels.operation_range[row] != kNoRow) add(summary.in_operation, duration);
     if (labels.gpu_class[row] != GpuClass::other) add(summary.classed, duration);
+    if (labels.iteration[row] != kNoIteration) add(summary.in_iteration, duration);
+    if (labels.phase[row] != Phase::unlabelled) add(summary.with_phase, duration);
+    if (labels.layer[row] != kUnknownLayer) add(summary.with_layer, duration);
+    if (labels.operation[row] != kNoString) add(summary.with_operation, duration);
+    add(rules[0][static_cast<std::size_t>(labels.phase_rule[row])], duration);
+    add(rules[1][static_cast<std::size_t>(labels.layer_rule[row])], duration);
+    add(rules[2][static_cast<std::size_t>(labels.operation_rule[row])], duration);
+  }
+  constexpr std::string_view kKinds[] = {"phase", "layer", "operation"};
+  for (std::size_t kind = 0; kind < 3; kind++) {
+    for (std::size_t rule = 0; rule < kNumLabelRules; rule++) {
+      if (rules[kind][rule].records == 0) continue;
+      summary.label_rules[{std::string(kKinds[kind]), static_cast<LabelRule>(rule)}] = rules[kind][rule];
+    }
   }
 }
 
 struct GroupKey {
   StringId name;
   GpuClass gpu_class;
+  StringId operation;
   Extent grid, block;
   friend bool operator==(const GroupKey&, const GroupKey&) = default;
 };
 struct GroupHash {
   std::size_t operator()(const GroupKey& k) const {
     std::uint64_t h = index_of(k.name) * 0x9e3779b97f4a7c15ull + static_cast<std::uint64_t>(k.gpu_class);
+    h = (h ^ index_of(k.operation)) * 0xc2b2ae3d27d4eb4full;
     for (const std::uint32_t v : {k.grid.x, k.grid.y, k.grid.z, k.block.x, k.block.y, k.block.z})
       h = (h ^ v) * 0xd6e8feb86659fd93ull;
     return h ^ h >> 32;
@@ -168,10 +185,16 @@ void group_kernels(const TraceTables& trace, const GpuWorkLabels& labels, const 
   for (const std::uint32_t row : rows) {
     if (gpu.category[row] != GpuCategory::kernel) continue;
     const LaunchExtents extents = launch_extents(trace, labels, row);
-    groups[{gpu.name[row], labels.gpu_class[row], extents.grid, extents.block}].push_back(gpu.duration_ns[row]);
+    groups[{gpu.name[row], labels.gpu_class[row], labels.operation[row], extents.grid, extents.block}].push_back(
+        gpu.duration_ns[row]);
   }
   for (const auto& [key, durations] : groups) {  // the order of the hash map does not matter: the target is sorted
-    summary.kernels[{std::string(trace.strings.view(key.name)), key.gpu_class, key.grid, key.block}].add_all(durations);
+    const std::string_view operation =
+        key.operation == kNoString ? std::string_view("unlabelled") : labels.operations.view(key.operation);
+    summary
+        .kernels[{std::string(trace.strings.view(key.name)), key.gpu_class, std::string(operation), key.grid,
+                  key.block}]
+        .add_all(durations);
   }
 }
 
@@ -252,7 +275,7 @@ void measure(const TraceTables& trace, const GpuWorkLabels& labels, const Rows& 
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
   for (const std::uint32_t row : rows) last = std::max(last, gpu.start_ns[row] + gpu.duration_ns[row]);
   line.start_ns = gpu.start_ns[rows.front()];
-  line.span_ns = last - line.start_ns;
+  line.span_ns = last - gpu.start_ns[rows.front()];
   line.busy_ns = length_of(busy.cover());
   line.compute_ns = length_of(covers.compute);
   line.comm_ns = length_of(covers.comm);

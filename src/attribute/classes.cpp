@@ -161,6 +161,16 @@ GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const ClassRules& rul
   labels.operation_range.assign(rows, kNoRow);
   labels.gpu_class.assign(rows, GpuClass::other);
   labels.comm_copy.assign(rows, 0);
+  labels.iteration.assign(rows, kNoIteration);
+  labels.phase.assign(rows, Phase::unlabelled);
+  labels.layer.assign(rows, kUnknownLayer);
+  labels.operation.assign(rows, kNoString);
+  labels.recompute.assign(rows, 0);
+  labels.graph.assign(rows, 0);
+  labels.instance.assign(rows, 0);
+  labels.phase_rule.assign(rows, LabelRule::none);
+  labels.layer_rule.assign(rows, LabelRule::none);
+  labels.operation_rule.assign(rows, LabelRule::none);
   for (std::size_t i = 0; i < rows; i++) {
     bool copy = false;
     if (links.launch[i] != kNoRow) {

@@ -54,7 +54,17 @@ struct Answer {
   std::vector<GpuRow> gpus;
   std::vector<HealthRow> health;
   std::vector<CoverageRow> coverage;
-  std::vector<TimelineRow> timeline;
+  std::vector<LabelRuleRow> label_rules;
+  std::vector<TimelineRow> timeline;  ///< scope trace: one a gpu
+  std::vector<TimelineRow> windows;   ///< the other scopes
+  std::vector<StepRow> steps;
+  std::vector<RankRow> ranks;
+  std::vector<OperationRow> operations;
+  std::vector<LaunchRow> launch;
+  std::vector<HostBlockerRow> host_blockers;
+  std::vector<CollectiveRow> collectives;
+  std::vector<MemoryRow> memory;
+  std::vector<ThroughputRow> throughput;
   std::vector<KernelSummaryRow> kernel_summary;
   std::vector<InputSummary> summaries;  ///< in order of `inputs`
   HealthLog health_log;                 ///< of the run and all its inputs together

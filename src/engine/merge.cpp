@@ -125,6 +125,18 @@ Field<std::string> vendor_field(Vendor vendor) {
                                    : Field<std::string>(std::string(to_string(vendor)));
 }
 
+Field<std::int64_t> ordinal_field(std::int32_t ordinal) {
+  return ordinal >= 0 ? Field<std::int64_t>(std::int64_t{ordinal})
+                      : Field<std::int64_t>(ordinal == kNoIteration ? Reason::no_launch_record : Reason::no_mark);
+}
+Field<std::int64_t> number_field(std::int64_t number) {
+  return number == kNoNumber ? Field<std::int64_t>(Reason::no_mark) : Field<std::int64_t>(number);
+}
+Field<std::int64_t> layer_field(std::int64_t layer) {
+  return layer >= 0 ? Field<std::int64_t>(layer)
+                    : Field<std::int64_t>(layer == kOutsideLayers ? Reason::outside_layers : Reason::no_label);
+}
+
 Field<double> share(std::int64_t part, std::int64_t whole, Reason reason) {
   return whole > 0 ? Field<double>(static_cast<double>(part) / static_cast<double>(whole)) : Field<double>(reason);
 }
@@ -202,6 +214,15 @@ void add_gpu_rows(std::size_t index, const InputSummary& input, const GpuSummary
   coverage.operator_records = share(gpu.in_operation.records, all.records, Reason::no_records);
   coverage.operator_time = share(gpu.in_operation.duration_ns, all.duration_ns, Reason::zero_length);
   coverage.host_operator_time = share(gpu.in_operation.duration_ns, all.duration_ns, Reason::zero_length);
+  coverage.iteration_records = share(gpu.in_iteration.records, all.records, Reason::no_records);
+  coverage.iteration_time = share(gpu.in_iteration.duration_ns, all.duration_ns, Reason::zero_length);
+  coverage.phase_records = share(gpu.with_phase.records, all.records, Reason::no_records);
+  coverage.phase_time = share(gpu.with_phase.duration_ns, all.duration_ns, Reason::zero_length);
+  coverage.layer_records = share(gpu.with_layer.records, all.records, Reason::no_records);
+  coverage.layer_time = share(gpu.with_layer.duration_ns, all.duration_ns, Reason::zero_length);
+  coverage.operation_records = share(gpu.with_operation.records, all.records, Reason::no_records);
+  coverage.operation_time = share(gpu.with_operation.duration_ns, all.duration_ns, Reason::zero_length);
+  coverage.iteration_rule = to_string(input.mark_kind);
   coverage.class_records = share(gpu.classed.records, all.records, Reason::no_records);
   coverage.class_time = share(gpu.classed.duration_ns, all.duration_ns, Reason::zero_length);
 
@@ -217,6 +238,7 @@ void add_gpu_rows(std::size_t index, const InputSummary& input, const GpuSummary
     kernel.gpu = row.gpu;
     kernel.name = key.name;
     kernel.gpu_class = to_string(key.gpu_class);
+    kernel.operation = key.operation;
     kernel.grid = extent_field(key.grid);
     kernel.block = extent_field(key.block);
     kernel.num = static_cast<std::int64_t>(sketch.count());
@@ -325,6 +347,18 @@ void Answer::for_each_kernel(bool copies, const std::function<void(const KernelR
       out.offset = static_cast<std::int64_t>(r.offset);
       out.name = kept.strings.view(r.name);
       out.gpu_class = to_string(r.gpu_class);
+      out.phase = to_string(r.phase);
+      out.operation =
+          r.operation == kNoString ? std::string("unlabelled") : std::string(kept.strings.view(r.operation));
+      out.ordinal = ordinal_field(r.ordinal);
+      out.iteration = r.ordinal < 0 ? Field<std::int64_t>(out.ordinal) : number_field(r.iteration);
+      out.layer = layer_field(r.layer);
+      out.layer_known = r.layer != kUnknownLayer;
+      out.recompute = r.recompute;
+      out.graph = r.graph;
+      out.phase_rule = to_string(r.phase_rule);
+      out.layer_rule = to_string(r.layer_rule);
+      out.operation_rule = to_string(r.operation_rule);
       out.comm_copy = r.comm_copy;
       out.duration_ns = r.duration_ns;
       out.stream = r.stream == kNoNumber ? Field<std::int64_t>(Reason::stream_unknown) : Field<std::int64_t>(r.stream);
@@ -337,7 +371,7 @@ void Answer::for_each_kernel(bool copies, const std::function<void(const KernelR
       }
       out.launch_call = text(r.launch_call, Reason::no_launch_record);
       out.range = text(r.range, Reason::no_link);
-      out.operator_name = text(r.operation, Reason::no_link);
+      out.operator_name = text(r.operator_name, Reason::no_link);
       if (r.launch_ns == kNoNumber) {
         out.launch_ns = out.launch_delay_ns = Reason::no_launch_record;
       } else {

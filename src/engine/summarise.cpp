@@ -82,6 +82,12 @@ KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels
   KernelRecords kept;
   const GpuWorkTable& gpu = trace.gpu_work;
   const auto text = [&](StringId id) { return kept.strings.intern(trace.strings.view(id)); };
+  const auto operation_name = [&](StringId id) {
+    return id == kNoString ? kNoString : kept.strings.intern(labels.operations.view(id));
+  };
+  const auto number_of = [&](std::int32_t ordinal) {
+    return ordinal < 0 ? kNoNumber : labels.iterations.marks[static_cast<std::size_t>(ordinal)].number;
+  };
   const auto range_name = [&](RowId row) { return row == kNoRow ? kNoString : text(trace.ranges.name[index_of(row)]); };
   for (std::size_t i = 0; i < num_rows(gpu); i++) {
     const bool linked = labels.launch[i] != kNoRow;
@@ -94,7 +100,17 @@ KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels
                             .name = text(gpu.name[i]),
                             .launch_call = linked ? text(trace.launches.name[call]) : kNoString,
                             .range = range_name(labels.range[i]),
-                            .operation = range_name(labels.operation_range[i]),
+                            .operator_name = range_name(labels.operation_range[i]),
+                            .operation = operation_name(labels.operation[i]),
+                            .phase = labels.phase[i],
+                            .ordinal = labels.iteration[i],
+                            .layer = labels.layer[i],
+                            .iteration = number_of(labels.iteration[i]),
+                            .recompute = labels.recompute[i] != 0,
+                            .graph = labels.graph[i] != 0,
+                            .phase_rule = labels.phase_rule[i],
+                            .layer_rule = labels.layer_rule[i],
+                            .operation_rule = labels.operation_rule[i],
                             .start_ns = gpu.start_ns[i],
                             .duration_ns = gpu.duration_ns[i],
                             .stream = gpu.stream[i],

@@ -33,6 +33,34 @@ std::string_view to_string(Reason reason) {
       return "no_records";
     case Reason::no_link:
       return "no_link";
+    case Reason::no_mark:
+      return "no_mark";
+    case Reason::outside_layers:
+      return "outside_layers";
+    case Reason::no_label:
+      return "no_label";
+    case Reason::no_shapes:
+      return "no_shapes";
+    case Reason::no_group:
+      return "no_group";
+    case Reason::no_links_known:
+      return "no_links_known";
+    case Reason::single_rank:
+      return "single_rank";
+    case Reason::unmatched_ranks:
+      return "unmatched_ranks";
+    case Reason::no_peak:
+      return "no_peak";
+    case Reason::no_batch:
+      return "no_batch";
+    case Reason::no_model:
+      return "no_model";
+    case Reason::no_complete_iteration:
+      return "no_complete_iteration";
+    case Reason::no_memory_events:
+      return "no_memory_events";
+    case Reason::instances_differ:
+      return "instances_differ";
   }
   return "no_records";
 }

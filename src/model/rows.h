@@ -28,14 +28,37 @@ enum class Reason : std::uint8_t {
   zero_length,
   no_extent,
   no_records,
-  no_link
+  no_link,
+  no_mark,
+  no_label,
+  outside_layers,
+  no_shapes,
+  no_group,
+  no_links_known,
+  single_rank,
+  unmatched_ranks,
+  no_peak,
+  no_batch,
+  no_model,
+  no_complete_iteration,
+  no_memory_events,
+  instances_differ
 };
 std::string_view to_string(Reason reason);
-inline constexpr Reason kAllReasons[] = {Reason::rank_unknown, Reason::device_unknown,   Reason::stream_unknown,
-                                         Reason::host_unknown, Reason::vendor_unknown,   Reason::no_device_facts,
-                                         Reason::unknown_gpu,  Reason::no_launch_record, Reason::first_of_chain,
-                                         Reason::not_compute,  Reason::zero_length,      Reason::no_extent,
-                                         Reason::no_records,   Reason::no_link};
+inline constexpr Reason kAllReasons[] = {Reason::rank_unknown,     Reason::device_unknown,
+                                         Reason::stream_unknown,   Reason::host_unknown,
+                                         Reason::vendor_unknown,   Reason::no_device_facts,
+                                         Reason::unknown_gpu,      Reason::no_launch_record,
+                                         Reason::first_of_chain,   Reason::not_compute,
+                                         Reason::zero_length,      Reason::no_extent,
+                                         Reason::no_records,       Reason::no_link,
+                                         Reason::no_mark,          Reason::no_label,
+                                         Reason::outside_layers,   Reason::no_shapes,
+                                         Reason::no_group,         Reason::no_links_known,
+                                         Reason::single_rank,      Reason::unmatched_ranks,
+                                         Reason::no_peak,          Reason::no_batch,
+                                         Reason::no_model,         Reason::no_complete_iteration,
+                                         Reason::no_memory_events, Reason::instances_differ};
 
 /// A value, or the reason why there is none, or not applicable (the key is then absent).
 template <class T>
@@ -50,6 +73,7 @@ class Field {
   const T& value() const { return value_; }
   Reason reason() const { return reason_; }
 
+  friend bool operator==(const Field& a, const T& b) { return a.present() && a.value_ == b; }
   /// Orders by value, null and absent last.
   friend bool operator<(const Field& a, const Field& b) {
     if (a.present() != b.present()) return a.present();
@@ -159,8 +183,10 @@ struct CoverageRow {
   static constexpr std::size_t num_keys = 3;
   std::int64_t input = 0;
   Field<std::int64_t> rank, gpu;
-  Field<double> launch_records, launch_time, operator_records, operator_time, host_operator_time, class_records,
-      class_time;
+  Field<double> launch_records, launch_time, operator_records, operator_time, host_operator_time, iteration_records,
+      iteration_time, phase_records, phase_time, layer_records, layer_time, operation_records, operation_time,
+      class_records, class_time;
+  std::string iteration_rule;
 
   static constexpr auto columns() {
     using R = CoverageRow;
@@ -173,27 +199,73 @@ struct CoverageRow {
         Column{"operator_time", &R::operator_time, "1", "share of summed duration with an operator label"},
         Column{"host_operator_time", &R::host_operator_time, "1",
                "part of operator_time whose operator contains the launch call on its thread"},
+        Column{"iteration_records", &R::iteration_records, "1",
+               "share of gpu records whose launch tells the iteration"},
+        Column{"iteration_time", &R::iteration_time, "1", "share of summed duration, likewise"},
+        Column{"phase_records", &R::phase_records, "1", "share of gpu records with a phase"},
+        Column{"phase_time", &R::phase_time, "1", "share of summed duration with a phase"},
+        Column{"layer_records", &R::layer_records, "1",
+               "share of gpu records whose layer is known, or known to be outside the repeated blocks"},
+        Column{"layer_time", &R::layer_time, "1", "share of summed duration, likewise"},
+        Column{"operation_records", &R::operation_records, "1", "share of gpu records with an operation"},
+        Column{"operation_time", &R::operation_time, "1", "share of summed duration with an operation"},
         Column{"class_records", &R::class_records, "1", "share of gpu records whose class is not other"},
-        Column{"class_time", &R::class_time, "1", "share of summed duration whose class is not other"});
+        Column{"class_time", &R::class_time, "1", "share of summed duration whose class is not other"},
+        Column{"iteration_rule", &R::iteration_rule, "",
+               "what delimits iterations: user, iteration, profiler_step, optimizer, periodic or none"});
   }
 };
 
+/// How much of a kind of label each rule gave.
+struct LabelRuleRow {
+  static constexpr std::string_view table = "label_rules";
+  static constexpr std::size_t num_keys = 5;
+  std::int64_t input = 0;
+  Field<std::int64_t> rank, gpu;
+  std::string label, rule;
+  std::int64_t records = 0, duration_ns = 0;
+
+  static constexpr auto columns() {
+    using R = LabelRuleRow;
+    return std::make_tuple(Column{"input", &R::input, "", "index into inputs"},
+                           Column{"rank", &R::rank, "", "rank of the process"},
+                           Column{"gpu", &R::gpu, "", "device ordinal as written"},
+                           Column{"label", &R::label, "", "phase, layer or operation"},
+                           Column{"rule", &R::rule, "", "what gave the label; none: there is none"},
+                           Column{"records", &R::records, "", "gpu records"},
+                           Column{"duration_ns", &R::duration_ns, "ns", "their summed duration"});
+  }
+};
+
+/// Unprefixed lengths are of the work of the scope; `window_*` of all work, clipped to the window.
 struct TimelineRow {
   static constexpr std::string_view table = "timeline";
-  static constexpr std::size_t num_keys = 4;
+  static constexpr std::size_t num_keys = 5;
   std::int64_t input = 0;
   Field<std::int64_t> rank, gpu;
   std::string scope = "trace";
-  std::int64_t start_ns = 0, span_ns = 0, busy_ns = 0, compute_ns = 0, comm_ns = 0, memcpy_ns = 0, overlap_ns = 0,
+  Field<std::int64_t> ordinal, iteration;
+  Field<std::int64_t> start_ns;
+  std::int64_t span_ns = 0, busy_ns = 0, compute_ns = 0, comm_ns = 0, memcpy_ns = 0, overlap_ns = 0,
                exposed_comm_ns = 0, exposed_comm_strict_ns = 0, exposed_memcpy_ns = 0, idle_ns = 0, comm_copy_ns = 0,
-               prep_ns = 0, call_ns = 0, prep_idle_ns = 0, call_idle_ns = 0, num_no_launch = 0;
+               prep_ns = 0, call_ns = 0, prep_idle_ns = 0, call_idle_ns = 0, inter_iteration_ns = 0, num_no_launch = 0;
+  Field<std::int64_t> window_start_ns, window_ns, window_busy_ns, window_compute_ns, window_comm_ns, window_memcpy_ns,
+      window_overlap_ns, window_exposed_comm_ns, window_exposed_comm_strict_ns, window_exposed_memcpy_ns,
+      window_idle_ns, window_comm_copy_ns, window_prep_idle_ns, window_call_idle_ns, foreign_ns, gap_to_next_ns,
+      micro_steps;
+  Field<bool> complete, last;
 
   static constexpr auto columns() {
     using R = TimelineRow;
     return std::make_tuple(
         Column{"input", &R::input, "", "index into inputs"}, Column{"rank", &R::rank, "", "rank of the process"},
         Column{"gpu", &R::gpu, "", "device ordinal as written"},
-        Column{"scope", &R::scope, "", "trace: all gpu work of this gpu"},
+        Column{
+            "scope", &R::scope, "",
+            "trace: all gpu work of this gpu; iteration: work launched in one; head, tail: launched before the first "
+            "and after the last; unlabelled: without launch record"},
+        Column{"ordinal", &R::ordinal, "", "our order of the iterations, from 0"},
+        Column{"iteration", &R::iteration, "", "number of the iteration's mark"},
         Column{"start_ns", &R::start_ns, "ns", "first start of gpu work, absolute"},
         Column{"span_ns", &R::span_ns, "ns", "last end - first start of gpu work"},
         Column{"busy_ns", &R::busy_ns, "ns", "|COMP u COMM u MEM|"},
@@ -208,16 +280,299 @@ struct TimelineRow {
         Column{"call_ns", &R::call_ns, "ns", "equation 2: rest of the gap, from the launch call to the start"},
         Column{"prep_idle_ns", &R::prep_idle_ns, "ns", "part of prep with the device idle"},
         Column{"call_idle_ns", &R::call_idle_ns, "ns", "part of call with the device idle"},
-        Column{"num_no_launch", &R::num_no_launch, "", "COMP kernels without launch record: in neither prep nor call"});
+        Column{"inter_iteration_ns", &R::inter_iteration_ns, "ns",
+               "part of prep + call whose gap spans a window start"},
+        Column{"num_no_launch", &R::num_no_launch, "", "COMP kernels without launch record: in neither prep nor call"},
+        Column{"window_start_ns", &R::window_start_ns, "ns", "start of the window, absolute"},
+        Column{"window_ns", &R::window_ns, "ns", "length of the window; head + iterations + tail = span of the trace"},
+        Column{"window_busy_ns", &R::window_busy_ns, "ns", "|COMP u COMM u MEM| in the window, whoever launched it"},
+        Column{"window_compute_ns", &R::window_compute_ns, "ns", "|COMP| in the window"},
+        Column{"window_comm_ns", &R::window_comm_ns, "ns", "|COMM| in the window"},
+        Column{"window_memcpy_ns", &R::window_memcpy_ns, "ns", "|MEM| in the window"},
+        Column{"window_overlap_ns", &R::window_overlap_ns, "ns", "|COMP n COMM| in the window"},
+        Column{"window_exposed_comm_ns", &R::window_exposed_comm_ns, "ns", "|COMM \\ COMP| in the window"},
+        Column{"window_exposed_comm_strict_ns", &R::window_exposed_comm_strict_ns, "ns",
+               "|COMM \\ (COMP without comm_copy)| in the window"},
+        Column{"window_exposed_memcpy_ns", &R::window_exposed_memcpy_ns, "ns", "|MEM \\ (COMP u COMM)| in the window"},
+        Column{"window_idle_ns", &R::window_idle_ns, "ns", "window - busy"},
+        Column{"window_comm_copy_ns", &R::window_comm_copy_ns, "ns", "|work under copy ranges| in the window"},
+        Column{"window_prep_idle_ns", &R::window_prep_idle_ns, "ns", "idle in the window before work not yet launched"},
+        Column{"window_call_idle_ns", &R::window_call_idle_ns, "ns", "idle in the window after the launch call"},
+        Column{"foreign_ns", &R::foreign_ns, "ns", "busy in the window only by work not launched in the iteration"},
+        Column{"gap_to_next_ns", &R::gap_to_next_ns, "ns",
+               "first start of work of the next iteration - last end of this one's; may be negative"},
+        Column{"micro_steps", &R::micro_steps, "", "forward-backward passes"},
+        Column{"complete", &R::complete, "",
+               "both marks inside the trace, and 99 % of launches have gpu records and the reverse"},
+        Column{"last", &R::last, "", "ends with the work, not with a next window: not in statistics of wall time"});
+  }
+};
+
+/// An operation over the selection; `elapsed_ns` and quantiles are over its instances (reference/attribution.md).
+struct OperationRow {
+  static constexpr std::string_view table = "operations";
+  static constexpr std::size_t num_keys = 7;
+  std::int64_t input = 0;
+  Field<std::int64_t> rank, gpu;
+  std::string phase, operation;
+  Field<std::int64_t> iteration, layer;  ///< with --grain
+  Field<bool> layer_known;
+  std::string gpu_class;
+  std::int64_t num_instances = 0, num_kernels = 0, duration_ns = 0, elapsed_ns = 0, overlap_ns = 0;
+  Field<double> overlap_ratio;
+  std::int64_t prep_ns = 0, call_ns = 0, prep_idle_ns = 0, call_idle_ns = 0, num_no_launch = 0;
+  std::int64_t p05_ns = 0, p50_ns = 0, p95_ns = 0;
+  Field<double> flops, bytes, tflops, gbps, peak_share;
+  Field<std::string> bound;
+
+  static constexpr auto columns() {
+    using R = OperationRow;
+    return std::make_tuple(
+        Column{"input", &R::input, "", "index into inputs"}, Column{"rank", &R::rank, "", "rank of the process"},
+        Column{"gpu", &R::gpu, "", "device ordinal as written"},
+        Column{"phase", &R::phase, "", "forward, backward, optimizer, other or unlabelled"},
+        Column{"operation", &R::operation, "", "name of the operation without phase prefix, or unlabelled"},
+        Column{"iteration", &R::iteration, "", "number of the iteration's mark; with --grain iteration"},
+        Column{"layer", &R::layer, "", "index of the repeated block; with --grain layer"},
+        Column{"layer_known", &R::layer_known, "", "true where the layer is known, outside blocks as well"},
+        Column{"class", &R::gpu_class, "", "class of most of its time"},
+        Column{"num_instances", &R::num_instances, "", "executions"},
+        Column{"num_kernels", &R::num_kernels, "", "gpu records, copies included"},
+        Column{"duration_ns", &R::duration_ns, "ns", "sum of the durations of its gpu records"},
+        Column{"elapsed_ns", &R::elapsed_ns, "ns", "sum over instances of last end - first start"},
+        Column{"overlap_ns", &R::overlap_ns, "ns", "sum over records of the part covered by communication"},
+        Column{"overlap_ratio", &R::overlap_ratio, "1", "overlap / duration; not of communication itself"},
+        Column{"prep_ns", &R::prep_ns, "ns", "equation 1, summed"},
+        Column{"call_ns", &R::call_ns, "ns", "equation 2, summed"},
+        Column{"prep_idle_ns", &R::prep_idle_ns, "ns", "part of prep with the device idle"},
+        Column{"call_idle_ns", &R::call_idle_ns, "ns", "part of call with the device idle"},
+        Column{"num_no_launch", &R::num_no_launch, "", "COMP kernels without launch record"},
+        Column{"p05_ns", &R::p05_ns, "ns", "5th percentile of the instances' summed durations"},
+        Column{"p50_ns", &R::p50_ns, "ns", "median"}, Column{"p95_ns", &R::p95_ns, "ns", "95th percentile"},
+        Column{"flops", &R::flops, "FLOP", "algorithmic, from recorded shapes"},
+        Column{"bytes", &R::bytes, "B", "least memory traffic, from recorded shapes; collectives: message size"},
+        Column{"tflops", &R::tflops, "TFLOP/s", "flops / duration"},
+        Column{"gbps", &R::gbps, "GB/s", "bytes / duration"},
+        Column{"peak_share", &R::peak_share, "1", "least time at the peak of the gpu / duration"},
+        Column{"bound", &R::bound, "", "what the least time is set by: compute or memory"});
+  }
+};
+
+/// One collective as one gpu saw it.
+struct CollectiveRow {
+  static constexpr std::string_view table = "collectives";
+  static constexpr std::size_t num_keys = 5;
+  std::int64_t input = 0;
+  Field<std::int64_t> rank, gpu;
+  std::int64_t start_ns = 0, offset = 0;
+  Field<std::int64_t> iteration, ordinal;
+  std::string phase, kind;
+  Field<std::string> group, dimension;
+  Field<std::int64_t> group_size, seq, bytes;
+  std::int64_t duration_ns = 0, exposed_ns = 0;
+  Field<std::int64_t> wait_ns, transfer_ns;
+  Field<double> busbw_gbps, theory_ns;
+  Field<std::int64_t> stream, layer, launch_layer;
+
+  static constexpr auto columns() {
+    using R = CollectiveRow;
+    return std::make_tuple(
+        Column{"input", &R::input, "", "index into inputs"}, Column{"rank", &R::rank, "", "rank of the process"},
+        Column{"gpu", &R::gpu, "", "device ordinal as written"},
+        Column{"start_ns", &R::start_ns, "ns", "start, absolute"},
+        Column{"offset", &R::offset, "B", "byte offset of the event in the uncompressed text"},
+        Column{"iteration", &R::iteration, "", "number of the iteration's mark"},
+        Column{"ordinal", &R::ordinal, "", "our order of the iterations, from 0"},
+        Column{"phase", &R::phase, "", "phase it was launched in"},
+        Column{"kind", &R::kind, "", "ag, rs, ar, bc, a2a, p2p, or as written"},
+        Column{"group", &R::group, "", "process group"},
+        Column{"dimension", &R::dimension, "", "data, tensor, pipeline, context or expert"},
+        Column{"group_size", &R::group_size, "", "ranks of the group"},
+        Column{"seq", &R::seq, "", "sequence number within the group: as written, else our count"},
+        Column{"bytes", &R::bytes, "B", "message: the larger of input and output"},
+        Column{"duration_ns", &R::duration_ns, "ns", "end - start on this gpu"},
+        Column{"exposed_ns", &R::exposed_ns, "ns", "part without COMP on this gpu"},
+        Column{"wait_ns", &R::wait_ns, "ns", "duration - shortest duration over the ranks of the group"},
+        Column{"transfer_ns", &R::transfer_ns, "ns", "shortest duration over the ranks of the group"},
+        Column{"busbw_gbps", &R::busbw_gbps, "GB/s", "bus bandwidth during the transfer"},
+        Column{"theory_ns", &R::theory_ns, "ns", "least time over the links of the gpu"},
+        Column{"stream", &R::stream, "", "stream or queue as written"},
+        Column{"layer", &R::layer, "", "layer it serves"},
+        Column{"launch_layer", &R::launch_layer, "", "layer the host was in when it was launched"});
+  }
+};
+
+/// A step of the run: the windows of one iteration over all gpus.
+struct StepRow {
+  static constexpr std::string_view table = "steps";
+  static constexpr std::size_t num_keys = 1;
+  std::int64_t ordinal = 0;
+  Field<std::int64_t> iteration;
+  std::int64_t num_gpus = 0, step_ns = 0, shortest_ns = 0;
+  Field<std::int64_t> slowest_rank, slowest_gpu;
+  bool complete = false, last = false;
+
+  static constexpr auto columns() {
+    using R = StepRow;
+    return std::make_tuple(
+        Column{"ordinal", &R::ordinal, "", "our order of the iterations, from 0"},
+        Column{"iteration", &R::iteration, "", "number of the iteration's mark; null where gpus disagree"},
+        Column{"num_gpus", &R::num_gpus, "", "gpus that have this iteration"},
+        Column{"step_ns", &R::step_ns, "ns", "longest window over the gpus"},
+        Column{"shortest_ns", &R::shortest_ns, "ns", "shortest window over the gpus"},
+        Column{"slowest_rank", &R::slowest_rank, "", "rank of the gpu that computed longest"},
+        Column{"slowest_gpu", &R::slowest_gpu, "", "that gpu"},
+        Column{"complete", &R::complete, "", "complete on every gpu"},
+        Column{"last", &R::last, "", "the last of some gpu: not in statistics of wall time"});
+  }
+};
+
+/// A gpu beside the others: medians over its complete windows but the last.
+struct RankRow {
+  static constexpr std::string_view table = "ranks";
+  static constexpr std::size_t num_keys = 3;
+  std::int64_t input = 0;
+  Field<std::int64_t> rank, gpu;
+  std::int64_t num_windows = 0;
+  Field<std::int64_t> window_ns, window_compute_ns, window_exposed_comm_ns, window_exposed_memcpy_ns, window_idle_ns,
+      window_prep_idle_ns, window_call_idle_ns, comm_wait_ns;
+  Field<double> compute_ratio;
+  Field<std::string> hint;
+
+  static constexpr auto columns() {
+    using R = RankRow;
+    return std::make_tuple(
+        Column{"input", &R::input, "", "index into inputs"}, Column{"rank", &R::rank, "", "rank of the process"},
+        Column{"gpu", &R::gpu, "", "device ordinal as written"},
+        Column{"num_windows", &R::num_windows, "", "windows the medians are over"},
+        Column{"window_ns", &R::window_ns, "ns", "median length of the windows"},
+        Column{"window_compute_ns", &R::window_compute_ns, "ns", "median |COMP|"},
+        Column{"window_exposed_comm_ns", &R::window_exposed_comm_ns, "ns", "median |COMM \\ COMP|"},
+        Column{"window_exposed_memcpy_ns", &R::window_exposed_memcpy_ns, "ns", "median |MEM \\ (COMP u COMM)|"},
+        Column{"window_idle_ns", &R::window_idle_ns, "ns", "median idle"},
+        Column{"window_prep_idle_ns", &R::window_prep_idle_ns, "ns", "median idle before work not yet launched"},
+        Column{"window_call_idle_ns", &R::window_call_idle_ns, "ns", "median idle after the launch call"},
+        Column{"comm_wait_ns", &R::comm_wait_ns, "ns", "median over iterations of the summed wait of its collectives"},
+        Column{"compute_ratio", &R::compute_ratio, "1",
+               "sum over operations of its compute durations / of the medians over gpus: above 1 is slower"},
+        Column{"hint", &R::hint, "", "straggler: computes longer and waits less than the others; waits: the reverse"});
+  }
+};
+
+/// Launching, per phase: delays and the depth of the queue in front of the gpu.
+struct LaunchRow {
+  static constexpr std::string_view table = "launch";
+  static constexpr std::size_t num_keys = 4;
+  std::int64_t input = 0;
+  Field<std::int64_t> rank, gpu;
+  std::string phase;
+  std::int64_t num_kernels = 0, num_negative_delay = 0, delay_p05_ns = 0, delay_p50_ns = 0, delay_p95_ns = 0,
+               queue_p05 = 0, queue_p50 = 0, queue_p95 = 0;
+  std::int64_t prep_ns = 0, call_ns = 0, prep_idle_ns = 0, call_idle_ns = 0;
+
+  static constexpr auto columns() {
+    using R = LaunchRow;
+    return std::make_tuple(
+        Column{"input", &R::input, "", "index into inputs"}, Column{"rank", &R::rank, "", "rank of the process"},
+        Column{"gpu", &R::gpu, "", "device ordinal as written"},
+        Column{"phase", &R::phase, "", "forward, backward, optimizer or other"},
+        Column{"num_kernels", &R::num_kernels, "", "gpu records with a launch record"},
+        Column{"num_negative_delay", &R::num_negative_delay, "", "those that start before their launch call"},
+        Column{"delay_p05_ns", &R::delay_p05_ns, "ns", "5th percentile of start - launch call, 0 where negative"},
+        Column{"delay_p50_ns", &R::delay_p50_ns, "ns", "median"},
+        Column{"delay_p95_ns", &R::delay_p95_ns, "ns", "95th percentile"},
+        Column{"queue_p05", &R::queue_p05, "",
+               "5th percentile of records launched and not yet started, at the launch call"},
+        Column{"queue_p50", &R::queue_p50, "", "median; near zero: the host limits"},
+        Column{"queue_p95", &R::queue_p95, "", "95th percentile"},
+        Column{"prep_ns", &R::prep_ns, "ns", "equation 1, summed"},
+        Column{"call_ns", &R::call_ns, "ns", "equation 2, summed"},
+        Column{"prep_idle_ns", &R::prep_idle_ns, "ns", "part of prep with the device idle"},
+        Column{"call_idle_ns", &R::call_idle_ns, "ns", "part of call with the device idle"});
+  }
+};
+
+/// Host activity that keeps the host from launching, and the idle time it coincides with.
+struct HostBlockerRow {
+  static constexpr std::string_view table = "host_blockers";
+  static constexpr std::size_t num_keys = 5;
+  std::int64_t input = 0;
+  Field<std::int64_t> rank, gpu;
+  std::string kind, name;
+  std::int64_t num = 0, duration_ns = 0, idle_ns = 0;
+
+  static constexpr auto columns() {
+    using R = HostBlockerRow;
+    return std::make_tuple(
+        Column{"input", &R::input, "", "index into inputs"}, Column{"rank", &R::rank, "", "rank of the process"},
+        Column{"gpu", &R::gpu, "", "device ordinal as written"},
+        Column{"kind", &R::kind, "", "synchronise, copy_to_host, item, data_loading, allocator or garbage_collection"},
+        Column{"name", &R::name, "", "call or range"}, Column{"num", &R::num, "", "occurrences"},
+        Column{"duration_ns", &R::duration_ns, "ns", "summed duration on the host"},
+        Column{"idle_ns", &R::idle_ns, "ns", "idle time of the gpu charged to it: prep of the kernels launched next"});
+  }
+};
+
+/// What the allocator says, for the trace and for each iteration.
+struct MemoryRow {
+  static constexpr std::string_view table = "memory";
+  static constexpr std::size_t num_keys = 5;
+  std::int64_t input = 0;
+  Field<std::int64_t> rank, gpu;
+  std::string scope = "trace";
+  Field<std::int64_t> ordinal, iteration;
+  std::int64_t num_events = 0;
+  Field<std::int64_t> peak_allocated_bytes, peak_reserved_bytes, lowest_allocated_bytes;
+  Field<double> peak_variation;
+
+  static constexpr auto columns() {
+    using R = MemoryRow;
+    return std::make_tuple(
+        Column{"input", &R::input, "", "index into inputs"}, Column{"rank", &R::rank, "", "rank of the process"},
+        Column{"gpu", &R::gpu, "", "device the memory is on"}, Column{"scope", &R::scope, "", "trace or iteration"},
+        Column{"ordinal", &R::ordinal, "", "our order of the iterations, from 0"},
+        Column{"iteration", &R::iteration, "", "number of the iteration's mark"},
+        Column{"num_events", &R::num_events, "", "allocations and frees"},
+        Column{"peak_allocated_bytes", &R::peak_allocated_bytes, "B", "highest total allocated"},
+        Column{"peak_reserved_bytes", &R::peak_reserved_bytes, "B", "highest total reserved"},
+        Column{"lowest_allocated_bytes", &R::lowest_allocated_bytes, "B", "lowest total allocated"},
+        Column{"peak_variation", &R::peak_variation, "1",
+               "scope trace: (highest - lowest) / highest of the iterations' allocated peaks"});
+  }
+};
+
+/// What the run achieves.
+struct ThroughputRow {
+  static constexpr std::string_view table = "throughput";
+  static constexpr std::size_t num_keys = 1;
+  std::string convention;
+  Field<std::int64_t> step_time_ns;
+  std::int64_t num_steps = 0;
+  Field<std::int64_t> tokens_per_step;
+  Field<double> tokens_per_s, tokens_per_s_per_gpu, flops_per_step, peak_tflops, mfu, hfu;
+
+  static constexpr auto columns() {
+    using R = ThroughputRow;
+    return std::make_tuple(
+        Column{"convention", &R::convention, "", "how the FLOPs of mfu and hfu are counted: shapes, causal or palm"},
+        Column{"step_time_ns", &R::step_time_ns, "ns", "median over complete steps but the last of the longest window"},
+        Column{"num_steps", &R::num_steps, "", "steps the median is over"},
+        Column{"tokens_per_step", &R::tokens_per_step, "", "batch x sequence x micro steps x data-parallel ranks"},
+        Column{"tokens_per_s", &R::tokens_per_s, "1/s", "tokens / step time"},
+        Column{"tokens_per_s_per_gpu", &R::tokens_per_s_per_gpu, "1/s", "the same per gpu of the job"},
+        Column{"flops_per_step", &R::flops_per_step, "FLOP", "model FLOPs of a step, all gpus"},
+        Column{"peak_tflops", &R::peak_tflops, "TFLOP/s", "BF16 peak of one gpu the shares refer to"},
+        Column{"mfu", &R::mfu, "1", "model FLOPs / (step time x peak x gpus)"},
+        Column{"hfu", &R::hfu, "1", "the same with recomputed FLOPs"});
   }
 };
 
 struct KernelSummaryRow {
   static constexpr std::string_view table = "kernel_summary";
-  static constexpr std::size_t num_keys = 7;
+  static constexpr std::size_t num_keys = 8;
   std::int64_t input = 0;
   Field<std::int64_t> rank, gpu;
-  std::string name, gpu_class;
+  std::string name, gpu_class, operation;
   Field<ExtentList> grid, block;
   std::int64_t num = 0, total_ns = 0, min_ns = 0, p50_ns = 0, p95_ns = 0, max_ns = 0;
 
@@ -227,6 +582,7 @@ struct KernelSummaryRow {
         Column{"input", &R::input, "", "index into inputs"}, Column{"rank", &R::rank, "", "rank of the process"},
         Column{"gpu", &R::gpu, "", "device ordinal as written"}, Column{"name", &R::name, "", "kernel name"},
         Column{"class", &R::gpu_class, "", "gemm, attention, vector, other, comm, memcpy or memset"},
+        Column{"operation", &R::operation, "", "operation it belongs to, or unlabelled"},
         Column{"grid", &R::grid, "", "thread blocks in x, y, z"}, Column{"block", &R::block, "", "threads in x, y, z"},
         Column{"num", &R::num, "", "launches"}, Column{"total_ns", &R::total_ns, "ns", "sum of durations"},
         Column{"min_ns", &R::min_ns, "ns", "shortest"}, Column{"p50_ns", &R::p50_ns, "ns", "median"},
@@ -241,8 +597,11 @@ struct KernelRow {
   std::int64_t input = 0;
   Field<std::int64_t> rank, gpu;
   std::int64_t start_ns = 0, offset = 0;
-  std::string name, gpu_class;
-  bool comm_copy = false;
+  std::string name, gpu_class, phase, operation;
+  Field<std::int64_t> iteration, ordinal, layer;
+  Field<bool> layer_known;
+  bool recompute = false, graph = false, comm_copy = false;
+  std::string phase_rule, layer_rule, operation_rule;
   std::int64_t duration_ns = 0;
   Field<std::int64_t> stream, correlation, bytes;
   Field<ExtentList> grid, block;
@@ -259,6 +618,17 @@ struct KernelRow {
         Column{"start_ns", &R::start_ns, "ns", "start, absolute"},
         Column{"offset", &R::offset, "B", "byte offset of the event in the uncompressed text"},
         Column{"name", &R::name, "", "name of the record"}, Column{"class", &R::gpu_class, "", "class, spec 3"},
+        Column{"phase", &R::phase, "", "forward, backward, optimizer, other or unlabelled"},
+        Column{"operation", &R::operation, "", "operation without phase prefix, or unlabelled"},
+        Column{"iteration", &R::iteration, "", "number of the iteration's mark"},
+        Column{"ordinal", &R::ordinal, "", "our order of the iterations, from 0"},
+        Column{"layer", &R::layer, "", "index of the repeated block; null outside blocks and where unknown"},
+        Column{"layer_known", &R::layer_known, "", "true where the layer is known, outside blocks as well"},
+        Column{"recompute", &R::recompute, "", "forward work repeated in the backward pass"},
+        Column{"graph", &R::graph, "", "launched by a graph launch: one call, many kernels"},
+        Column{"phase_rule", &R::phase_rule, "", "what gave the phase"},
+        Column{"layer_rule", &R::layer_rule, "", "what gave the layer"},
+        Column{"operation_rule", &R::operation_rule, "", "what gave the operation"},
         Column{"comm_copy", &R::comm_copy, "", "below an FSDP/DDP copy range"},
         Column{"duration_ns", &R::duration_ns, "ns", "end - start"},
         Column{"stream", &R::stream, "", "stream or queue as written"},

@@ -26,10 +26,73 @@ struct LabelCount {
 struct KernelKey {
   std::string name;
   GpuClass gpu_class = GpuClass::other;
+  std::string operation;
   Extent grid, block;
   friend bool operator<(const KernelKey& a, const KernelKey& b) {
-    return std::tie(a.name, a.gpu_class, a.grid, a.block) < std::tie(b.name, b.gpu_class, b.grid, b.block);
+    return std::tie(a.name, a.gpu_class, a.operation, a.grid, a.block) <
+           std::tie(b.name, b.gpu_class, b.operation, b.grid, b.block);
   }
+};
+
+/// A value that is known or not; unknown ones order last.
+constexpr std::int64_t kNotGrouped = INT64_MAX;
+
+/// Identity of a row of the operations table. Parts the grain leaves out are kNotGrouped.
+struct OperationKey {
+  Phase phase = Phase::unlabelled;
+  std::string operation;
+  std::int64_t ordinal = kNotGrouped;  ///< of the iteration; or k*Iteration
+  std::int64_t layer = kNotGrouped;    ///< or k*Layers
+  friend auto operator<=>(const OperationKey&, const OperationKey&) = default;
+};
+
+/// Sums over the gpu records of an operation.
+struct OperationSummary {
+  std::int64_t num_kernels = 0, duration_ns = 0, elapsed_ns = 0, overlap_ns = 0, compute_ns = 0;
+  std::int64_t prep_ns = 0, call_ns = 0, prep_idle_ns = 0, call_idle_ns = 0, num_no_launch = 0;
+  std::int64_t class_ns[7] = {};     ///< duration by GpuClass
+  std::int64_t num_layer_known = 0;  ///< records whose layer is known
+  double flops = 0, bytes = 0;       ///< of records whose work is known
+  double recompute_flops = 0;        ///< part of `flops`
+  double least_ns = 0;               ///< least time at the peak of the gpu of records whose work is known
+  double compute_bound_ns = 0;       ///< part of `least_ns` set by FLOPs
+  std::int64_t known_ns = 0;         ///< duration of records whose work is known
+  QuantileSketch instances;          ///< summed durations
+};
+
+/// A window and the work launched in its iteration.
+struct WindowSummary {
+  TimelineRow row;  ///< input, rank and gpu are filled when rows are made
+};
+
+/// Launching in one phase.
+struct LaunchSummary {
+  std::int64_t num_negative_delay = 0, prep_ns = 0, call_ns = 0, prep_idle_ns = 0, call_idle_ns = 0;
+  QuantileSketch delay_ns, queue;
+};
+
+/// A kind of host activity that blocks launching, by name.
+struct BlockerSummary {
+  std::int64_t num = 0, duration_ns = 0, idle_ns = 0;
+};
+
+/// Memory of one device in one scope.
+struct MemorySummary {
+  std::int32_t device = kUnknownDevice;
+  std::int32_t ordinal = -1;  ///< of the iteration; -1: the whole trace
+  std::int64_t number = kNoNumber;
+  std::int64_t num_events = 0;
+  std::int64_t peak_allocated = kNoNumber, peak_reserved = kNoNumber, lowest_allocated = kNoNumber;
+};
+
+/// One collective of one gpu. Texts are indices into `GpuSummary::texts`.
+struct CollectiveRecord {
+  std::int64_t start_ns = 0, duration_ns = 0, exposed_ns = 0, stream = kNoNumber, sequence = kNoNumber;
+  std::int64_t bytes = kNoNumber, group_size = kNoNumber;
+  std::uint64_t offset = 0;
+  std::int32_t ordinal = kNoIteration, layer = kUnknownLayer, launch_layer = kUnknownLayer;
+  std::uint32_t kind = 0, group = 0, description = 0, ranks = 0;
+  Phase phase = Phase::unlabelled;
 };
 
 /// One gpu as one input saw it. Times as in TimelineRow.
@@ -37,9 +100,17 @@ struct GpuSummary {
   std::int32_t device = kUnknownDevice;
   std::optional<std::string> name;
   std::int64_t num_kernels = 0, num_memcpy = 0, num_memset = 0, num_comm_kernels = 0;
-  TimelineRow timeline;  ///< input, rank and gpu are filled when rows are made
-  LabelCount all, launched, in_range, in_operation, classed;
+  TimelineRow timeline;                ///< input, rank and gpu are filled when rows are made
+  std::vector<WindowSummary> windows;  ///< head, iterations in order, tail, unlabelled
+  LabelCount all, launched, in_range, in_operation, classed, in_iteration, with_phase, with_layer, with_operation;
+  std::map<std::pair<std::string, LabelRule>, LabelCount> label_rules;  ///< by kind of label
   std::map<KernelKey, QuantileSketch> kernels;
+  std::map<OperationKey, OperationSummary> operations;
+  std::map<std::pair<Phase, std::string>, std::int64_t> compute_by_operation;  ///< summed COMP durations
+  std::map<Phase, LaunchSummary> launches;
+  std::map<std::pair<std::string, std::string>, BlockerSummary> blockers;  ///< by kind and name
+  std::vector<CollectiveRecord> collectives;                               ///< in order of (start, offset)
+  std::vector<std::string> texts = {""};                                   ///< of collectives; 0: none
 };
 
 /// Every gpu record with its labels, kept only with --kernels. Strings are interned in `strings`.
@@ -49,7 +120,12 @@ struct KernelRecords {
     bool is_kernel;
     GpuClass gpu_class;
     bool comm_copy;
-    StringId name, launch_call, range, operation;
+    StringId name, launch_call, range, operator_name, operation;
+    Phase phase;
+    std::int32_t ordinal, layer;
+    std::int64_t iteration;
+    bool recompute, graph;
+    LabelRule phase_rule, layer_rule, operation_rule;
     std::int64_t start_ns, duration_ns, stream, correlation, bytes, launch_ns, prep_ns, call_ns, overlap_ns;
     bool first_of_chain;
     Extent grid, block;
@@ -68,6 +144,8 @@ struct InputSummary {
   bool has_times = false;
   HealthLog health;
   std::vector<GpuSummary> gpus;
+  std::vector<MemorySummary> memory;
+  MarkKind mark_kind = MarkKind::none;
   bool selected = true;  ///< false when --rank leaves it out
   std::optional<KernelRecords> kernel_records;
 };

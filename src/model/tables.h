@@ -95,12 +95,15 @@ struct HostRangeTable {
   std::vector<std::int64_t> external_id;
   std::vector<std::int64_t> sequence_number;
   std::vector<std::int64_t> forward_thread;
+  std::vector<StringId> shapes;   ///< "Input Dims" of an operator as written, or none
+  std::vector<StringId> types;    ///< "Input type" as written, or none
+  std::vector<RowId> collective;  ///< row of CollectiveTable of `record_param_comms`, or none
   std::vector<std::uint64_t> offset;
 
   static constexpr auto columns() {
     using T = HostRangeTable;
     return std::make_tuple(&T::name, &T::kind, &T::start_ns, &T::duration_ns, &T::thread, &T::external_id,
-                           &T::sequence_number, &T::forward_thread, &T::offset);
+                           &T::sequence_number, &T::forward_thread, &T::shapes, &T::types, &T::collective, &T::offset);
   }
 };
 
@@ -122,11 +125,12 @@ struct MemoryEventTable {
   }
 };
 
-/// What a record says about the collective it belongs to; one row per gpu record with such arguments.
+/// What a record says about the collective it belongs to; one row per gpu record or host operator with such arguments.
 struct CollectiveTable {
-  std::vector<StringId> kind;   ///< "allreduce", as written
-  std::vector<StringId> group;  ///< process group name
-  std::vector<StringId> ranks;  ///< process group ranks, as written
+  std::vector<StringId> kind;         ///< "allreduce", as written
+  std::vector<StringId> group;        ///< process group name
+  std::vector<StringId> description;  ///< process group description, as written
+  std::vector<StringId> ranks;        ///< process group ranks, as written
   std::vector<StringId> dtype;
   std::vector<std::int64_t> group_size;
   std::vector<std::int64_t> in_elements;
@@ -135,8 +139,8 @@ struct CollectiveTable {
 
   static constexpr auto columns() {
     using T = CollectiveTable;
-    return std::make_tuple(&T::kind, &T::group, &T::ranks, &T::dtype, &T::group_size, &T::in_elements, &T::out_elements,
-                           &T::sequence);
+    return std::make_tuple(&T::kind, &T::group, &T::description, &T::ranks, &T::dtype, &T::group_size, &T::in_elements,
+                           &T::out_elements, &T::sequence);
   }
 };
 

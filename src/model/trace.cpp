@@ -53,4 +53,74 @@ std::string_view to_string(GpuClass gpu_class) {
   return "other";
 }
 
+std::string_view to_string(Phase phase) {
+  switch (phase) {
+    case Phase::forward:
+      return "forward";
+    case Phase::backward:
+      return "backward";
+    case Phase::optimizer:
+      return "optimizer";
+    case Phase::other:
+      return "other";
+    case Phase::unlabelled:
+      return "unlabelled";
+  }
+  return "unlabelled";
+}
+
+std::string_view to_string(LabelRule labelRule) {
+  switch (labelRule) {
+    case LabelRule::none:
+      return "none";
+    case LabelRule::annotation:
+      return "annotation";
+    case LabelRule::module_path:
+      return "module_path";
+    case LabelRule::module_class:
+      return "module_class";
+    case LabelRule::engine:
+      return "engine";
+    case LabelRule::optimizer:
+      return "optimizer";
+    case LabelRule::forward_link:
+      return "forward_link";
+    case LabelRule::sequence:
+      return "sequence";
+    case LabelRule::order:
+      return "order";
+    case LabelRule::repetition:
+      return "repetition";
+    case LabelRule::collective:
+      return "collective";
+    case LabelRule::operator_name:
+      return "operator_name";
+    case LabelRule::host_range:
+      return "host_range";
+    case LabelRule::stream_order:
+      return "stream_order";
+    case LabelRule::count_:
+      break;
+  }
+  return "none";
+}
+
+std::string_view to_string(MarkKind markKind) {
+  switch (markKind) {
+    case MarkKind::user:
+      return "user";
+    case MarkKind::iteration:
+      return "iteration";
+    case MarkKind::profiler_step:
+      return "profiler_step";
+    case MarkKind::optimizer:
+      return "optimizer";
+    case MarkKind::periodic:
+      return "periodic";
+    case MarkKind::none:
+      return "none";
+  }
+  return "none";
+}
+
 }  // namespace chopper

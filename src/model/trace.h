@@ -61,6 +61,71 @@ std::string_view to_string(GpuClass gpu_class);
 constexpr bool is_compute(GpuClass c) { return c <= GpuClass::other; }
 constexpr bool is_copy(GpuClass c) { return c >= GpuClass::memcpy; }
 
+/// Phase of gpu work (spec 4).
+enum class Phase : std::uint8_t { forward, backward, optimizer, other, unlabelled };
+std::string_view to_string(Phase phase);
+
+/// What gave a label (docs/reference/attribution.md). `none`: there is no label.
+enum class LabelRule : std::uint8_t {
+  none,
+  annotation,     ///< a range of the user: `Layer3`, `attn_n`, `## forward ##`
+  module_path,    ///< a path in a name: `FSDP::pre_forward (model.layers.3)`
+  module_class,   ///< a module frame: `nn.Module: LlamaAttention_3`
+  engine,         ///< the autograd engine, its thread or its node
+  optimizer,      ///< the optimizer and what surrounds it
+  forward_link,   ///< the forward operator with the same thread and sequence number
+  sequence,       ///< place in a known sequence of kernels (data/operations)
+  order,          ///< place among its like: the third bucket, the fifth gather
+  repetition,     ///< repeated part of the launch sequence
+  collective,     ///< what the host says about a collective
+  operator_name,  ///< name of the outermost operator
+  host_range,     ///< linked, but below none of the above
+  stream_order,   ///< correlation 0: order on its stream and name
+  count_
+};
+inline constexpr std::size_t kNumLabelRules = static_cast<std::size_t>(LabelRule::count_);
+std::string_view to_string(LabelRule rule);
+
+inline constexpr std::int32_t kOutsideLayers = -1;  ///< known to belong to no repeated block
+inline constexpr std::int32_t kUnknownLayer = -2;
+inline constexpr std::int32_t kHeadIteration = -1;  ///< launched before the first mark
+inline constexpr std::int32_t kTailIteration = -2;  ///< launched after the last
+inline constexpr std::int32_t kNoIteration = -3;    ///< no launch record
+
+/// What delimits iterations (spec 4), in order of preference.
+enum class MarkKind : std::uint8_t { user, iteration, profiler_step, optimizer, periodic, none };
+std::string_view to_string(MarkKind kind);
+
+/// The iterations of a trace, in order.
+struct IterationMarks {
+  struct Mark {
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;          ///< of the mark itself
+    std::int64_t number = kNoNumber;  ///< as written
+    bool closed = true;               ///< its end was recorded
+    std::int64_t micro_steps = 0;     ///< forward-backward passes
+    std::int64_t num_launches = 0;    ///< kernel launches made in it
+    std::int64_t num_unanswered = 0;  ///< those without gpu record
+  };
+  MarkKind kind = MarkKind::none;
+  std::vector<Mark> marks;
+};
+
+/// What is known of a collective. One row per gpu record of class comm.
+struct CollectiveLabels {
+  std::vector<std::uint32_t> gpu_row;        ///< row of GpuWorkTable
+  std::vector<StringId> group, description;  ///< process group, or none
+  std::vector<StringId> ranks;               ///< as written, or none
+  std::vector<std::int64_t> group_size, sequence, bytes;
+  std::vector<std::int32_t> launch_layer;
+
+  static constexpr auto columns() {
+    using T = CollectiveLabels;
+    return std::make_tuple(&T::gpu_row, &T::group, &T::description, &T::ranks, &T::group_size, &T::sequence, &T::bytes,
+                           &T::launch_layer);
+  }
+};
+
 /// Labels of the rows of GpuWorkTable, column by column.
 struct GpuWorkLabels {
   std::vector<RowId> launch;           ///< row of LaunchTable
@@ -68,6 +133,17 @@ struct GpuWorkLabels {
   std::vector<RowId> operation_range;  ///< innermost operator
   std::vector<GpuClass> gpu_class;
   std::vector<std::uint8_t> comm_copy;  ///< 1 below an FSDP/DDP copy range
+  std::vector<std::int32_t> iteration;  ///< index into `iterations.marks`, or k*Iteration
+  std::vector<Phase> phase;
+  std::vector<std::int32_t> layer;      ///< or k*Layers
+  std::vector<StringId> operation;      ///< in `operations`, without the phase prefix; kNoString: unlabelled
+  std::vector<std::uint8_t> recompute;  ///< 1: forward work repeated in the backward pass
+  std::vector<std::uint8_t> graph;      ///< 1: launched by a graph launch
+  std::vector<std::uint32_t> instance;  ///< equal for the kernels of one execution of an operation
+  std::vector<LabelRule> phase_rule, layer_rule, operation_rule;
+  StringTable operations;  ///< names of operations
+  IterationMarks iterations;
+  CollectiveLabels collectives;
 };
 
 }  // namespace chopper

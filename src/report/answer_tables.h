@@ -3,6 +3,7 @@
 // list.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string_view>
 #include <tuple>
@@ -32,6 +33,19 @@ inline TableView<KernelRow> view_of_kernels(const Answer& answer, bool copies) {
           [&answer, copies](const std::function<void(const KernelRow&)>& use) { answer.for_each_kernel(copies, use); }};
 }
 
+/// The rows of all scopes in one order.
+inline TableView<TimelineRow> view_of_timeline(const Answer& answer) {
+  return {TimelineRow::table, [&answer](const std::function<void(const TimelineRow&)>& use) {
+            std::vector<const TimelineRow*> rows;
+            for (const auto* table : {&answer.timeline, &answer.windows}) {
+              for (const TimelineRow& row : *table) rows.push_back(&row);
+            }
+            std::stable_sort(rows.begin(), rows.end(),
+                             [](const TimelineRow* a, const TimelineRow* b) { return key_less(*a, *b); });
+            for (const TimelineRow* row : rows) use(*row);
+          }};
+}
+
 /// Calls `use(TableView<Row>)` for each table; those of single kernels only with `with_kernels`.
 template <class F>
 void for_each_table(const Answer& answer, bool with_kernels, F&& use) {
@@ -39,7 +53,16 @@ void for_each_table(const Answer& answer, bool with_kernels, F&& use) {
   use(view_of(answer.gpus));
   use(view_of(answer.health));
   use(view_of(answer.coverage));
-  use(view_of(answer.timeline));
+  use(view_of(answer.label_rules));
+  use(view_of_timeline(answer));
+  use(view_of(answer.steps));
+  use(view_of(answer.ranks));
+  use(view_of(answer.operations));
+  use(view_of(answer.launch));
+  use(view_of(answer.host_blockers));
+  use(view_of(answer.collectives));
+  use(view_of(answer.memory));
+  use(view_of(answer.throughput));
   use(view_of(answer.kernel_summary));
   if (!with_kernels) return;
   use(view_of_kernels(answer, false));

@@ -91,10 +91,13 @@ bool take_argument(std::string_view key, simdjson::ondemand::value value, EventF
       break;
     case 'P':
       set("Process Group Name", Member::group_name);
+      set("Process Group Description", Member::group_description);
       set("Process Group Ranks", Member::group_ranks);
       break;
     case 'I':
       set("In msg nelems", Member::in_elements);
+      if (key == "Input Dims" || key == "Input dims") return set_array(key, Member::shapes);
+      if (key == "Input type") return set_array(key, Member::types);
       break;
     case 'O':
       set("Out msg nelems", Member::out_elements);

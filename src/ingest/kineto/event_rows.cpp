@@ -124,6 +124,16 @@ StringId EventRows::name_of(std::string_view token) {
   return dictionary_.name(token);
 }
 
+// Shapes and types of inputs, as written. Operators of one name mostly have the same ones time after time.
+StringId EventRows::list_of(std::string_view json, StringId operation, std::vector<StringId>& last_lists) {
+  if (json.size() < 3 || json.front() != '[') return kNoString;
+  while (json.back() != ']') json.remove_suffix(1);
+  if (index_of(operation) >= last_lists.size()) last_lists.resize(index_of(operation) + 1, kNoString);
+  StringId& last = last_lists[index_of(operation)];
+  if (last == kNoString || dictionary_.names().view(last) != json) last = dictionary_.name(json);
+  return last;
+}
+
 EventKind EventRows::kind_of(std::string_view category) {
   if (category == last_category_) return last_kind_;
   EventKind kind = EventKind::host;
@@ -334,6 +344,10 @@ void EventRows::add_range(const EventFields& fields, const Span& span, EventPart
   t.external_id.push_back(integer_or(fields[Member::external_id], kNoId));
   t.sequence_number.push_back(integer_or(fields[Member::sequence_number], kNoNumber));
   t.forward_thread.push_back(integer_or(fields[Member::forward_thread], kNoNumber));
+  const bool is_operation = span.kind == EventKind::operation;
+  t.shapes.push_back(is_operation ? list_of(fields[Member::shapes], t.name.back(), last_shapes_) : kNoString);
+  t.types.push_back(is_operation ? list_of(fields[Member::types], t.name.back(), last_types_) : kNoString);
+  t.collective.push_back(is_operation ? add_collective(fields, part) : kNoRow);
   t.offset.push_back(span.offset);
   if (!fields[Member::rank].empty() && part.process_group_rank == kNoNumber &&
       fields[Member::name] == "\"record_param_comms\"") {
@@ -382,6 +396,7 @@ RowId EventRows::add_collective(const EventFields& fields, EventPart& part) {
   const RowId row{static_cast<std::uint32_t>(num_rows(t))};
   t.kind.push_back(name_of(fields[Member::collective_name]));
   t.group.push_back(name_of(fields[Member::group_name]));
+  t.description.push_back(name_of(fields[Member::group_description]));
   t.ranks.push_back(name_of(fields[Member::group_ranks]));
   t.dtype.push_back(name_of(fields[Member::dtype]));
   t.group_size.push_back(integer_or(fields[Member::group_size], kNoNumber));

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "ingest/kineto/event_part.h"
 
@@ -27,6 +29,8 @@ enum class Member : std::uint8_t {
   block,
   sequence_number,
   forward_thread,
+  shapes,
+  types,
   address,
   memory_bytes,
   total_allocated,
@@ -34,6 +38,7 @@ enum class Member : std::uint8_t {
   memory_device,
   collective_name,
   group_name,
+  group_description,
   group_ranks,
   group_size,
   dtype,
@@ -109,6 +114,7 @@ class EventRows {
   void add_memory_event(const EventFields& fields, std::uint64_t offset, std::int64_t time_ns, EventPart& part);
   RowId add_collective(const EventFields& fields, EventPart& part);
   StringId name_of(std::string_view token);
+  StringId list_of(std::string_view json, StringId operation, std::vector<StringId>& last_lists);
   EventKind kind_of(std::string_view category);
   std::int64_t time_of(std::string_view token, EventPart& part, bool& valid, bool& overflow);
 
@@ -116,6 +122,7 @@ class EventRows {
   bool unpadded_;
   bool last_had_phase_ = false;
   std::string last_category_;
+  std::vector<StringId> last_shapes_, last_types_;  // by name of the operator: most repeat what they had before
   EventKind last_kind_ = EventKind::host;
 };
 
