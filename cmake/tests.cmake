@@ -91,6 +91,13 @@ if(TARGET chopper)
                      $<TARGET_FILE:chopper> ${selection})
     set_tests_properties(reference_synth PROPERTIES LABELS slow TIMEOUT 900)
   endif()
+
+  if(EXISTS "${PROJECT_SOURCE_DIR}/tests/reference/synth_labels.py")
+    add_test(NAME reference_labels
+             COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/reference/synth_labels.py" --chopper
+                     $<TARGET_FILE:chopper>)
+    set_tests_properties(reference_labels PROPERTIES LABELS slow TIMEOUT 600)
+  endif()
 endif()
 
 if(NOT CHOPPER_SANITIZE)
