@@ -5,8 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "attribute/links.h"
-#include "base/parallel.h"
 
 namespace chopper {
 namespace {
@@ -99,86 +97,20 @@ PerName<T, F> per_name(const StringTable& strings, F compute) {
   return PerName<T, F>(strings, std::move(compute));
 }
 
-void report_links(const TraceTables& trace, const LaunchLinks& links, std::string_view shown, HealthLog& health) {
-  const auto where = [&](std::uint64_t offset) { return std::string(shown) + " @ byte " + std::to_string(offset); };
-  const auto name = [&](StringId id) { return std::string(trace.strings.view(id).substr(0, 60)); };
-  const GpuWorkTable& gpu = trace.gpu_work;
-  std::uint64_t unlinked = 0, negative = 0;
-  std::size_t first_unlinked = 0, first_negative = 0;
-  for (std::size_t i = 0; i < links.launch.size(); i++) {
-    if (links.launch[i] == kNoRow) {
-      if (unlinked++ == 0) first_unlinked = i;
-    } else if (gpu.start_ns[i] < trace.launches.start_ns[index_of(links.launch[i])]) {
-      if (negative++ == 0) first_negative = i;
-    }
-  }
-  if (unlinked > 0)
-    health.add(HealthKind::kernels_without_launch, where(gpu.offset[first_unlinked]), name(gpu.name[first_unlinked]),
-               unlinked);
-  if (negative > 0)
-    health.add(HealthKind::negative_launch_delay, where(gpu.offset[first_negative]), name(gpu.name[first_negative]),
-               negative);
-  if (links.num_ambiguous > 0) {
-    health.add(HealthKind::ambiguous_correlation, where(gpu.offset[links.first_ambiguous]),
-               "correlation " + std::to_string(gpu.correlation[links.first_ambiguous]), links.num_ambiguous);
-  }
-  if (links.num_unanswered > 0) {
-    health.add(HealthKind::launches_without_gpu_record, where(trace.launches.offset[links.first_unanswered]),
-               name(trace.launches.name[links.first_unanswered]) + ", correlation " +
-                   std::to_string(trace.launches.correlation[links.first_unanswered]),
-               links.num_unanswered);
-  }
-}
-
 }  // namespace
 
 bool is_copy_range(const ClassRules& rules, std::string_view range_name) {
   return any_exact(rules.copy_range_exact, range_name) || any_prefix(rules.copy_range_prefix, range_name);
 }
 
-GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const ClassRules& rules, std::string_view shown,
-                                 HealthLog& health, unsigned threads) {
+void classify_gpu_work(const TraceTables& trace, const ClassRules& rules, GpuWorkLabels& labels) {
   const GpuWorkTable& gpu = trace.gpu_work;
-  const std::size_t rows = num_rows(gpu);
-  LaunchLinks links;
-  RangeOrder order;
-  run_tasks(threads, {[&] { links = link_launches(trace); }, [&] { order = order_ranges(trace); }});
-  report_links(trace, links, shown, health);
-  std::vector<std::uint8_t> wanted(num_rows(trace.launches), 0);
-  for (const RowId launch : links.launch) {
-    if (launch != kNoRow) wanted[index_of(launch)] = 1;
-  }
-  const CallContext context = find_call_context(trace, order, wanted, rules);
-
   auto kernel_facts =
       per_name<KernelNameFacts>(trace.strings, [&](std::string_view n) { return kernel_name_facts(rules, n); });
   auto op_class =
       per_name<std::optional<GpuClass>>(trace.strings, [&](std::string_view n) { return operator_class(rules, n); });
   auto comm_range = per_name<bool>(trace.strings, [&](std::string_view n) { return is_comm_range(rules, n); });
-
-  GpuWorkLabels labels;
-  labels.range.assign(rows, kNoRow);
-  labels.operation_range.assign(rows, kNoRow);
-  labels.gpu_class.assign(rows, GpuClass::other);
-  labels.comm_copy.assign(rows, 0);
-  labels.iteration.assign(rows, kNoIteration);
-  labels.phase.assign(rows, Phase::unlabelled);
-  labels.layer.assign(rows, kUnknownLayer);
-  labels.operation.assign(rows, kNoString);
-  labels.recompute.assign(rows, 0);
-  labels.graph.assign(rows, 0);
-  labels.instance.assign(rows, 0);
-  labels.phase_rule.assign(rows, LabelRule::none);
-  labels.layer_rule.assign(rows, LabelRule::none);
-  labels.operation_rule.assign(rows, LabelRule::none);
-  for (std::size_t i = 0; i < rows; i++) {
-    bool copy = false;
-    if (links.launch[i] != kNoRow) {
-      const std::uint32_t call = index_of(links.launch[i]);
-      labels.range[i] = context.range[call];
-      labels.operation_range[i] = context.operation[call];
-      copy = context.comm_copy[call] != 0;
-    }
+  for (std::size_t i = 0; i < num_rows(gpu); i++) {
     const auto classify = [&]() -> GpuClass {
       if (gpu.collective[i] != kNoRow) {
         const std::int64_t size = trace.collectives.group_size[index_of(gpu.collective[i])];
@@ -200,10 +132,8 @@ GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const ClassRules& rul
       return facts.split;
     };
     labels.gpu_class[i] = classify();
-    labels.comm_copy[i] = copy && labels.gpu_class[i] != GpuClass::comm ? 1 : 0;
+    if (labels.gpu_class[i] == GpuClass::comm) labels.comm_copy[i] = 0;
   }
-  labels.launch = std::move(links.launch);
-  return labels;
 }
 
 }  // namespace chopper

@@ -12,8 +12,7 @@ namespace chopper {
 /// Whether work below a host range of this name packs or unpacks communication buffers.
 bool is_copy_range(const ClassRules& rules, std::string_view range_name);
 
-/// Links and classifies all gpu work of a trace. Adds to `health` what the links show.
-GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const ClassRules& rules, std::string_view shown,
-                                 HealthLog& health, unsigned threads);
+/// Fills `gpu_class` from `range` and `operation_range`, and takes `comm_copy` back from collectives.
+void classify_gpu_work(const TraceTables& trace, const ClassRules& rules, GpuWorkLabels& labels);
 
 }  // namespace chopper

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "attribute/classes.h"
 
 namespace chopper {
 namespace {
@@ -135,12 +134,12 @@ std::unordered_map<std::int32_t, std::uint32_t> processes_of_devices(const Trace
   return result;
 }
 
+}  // namespace
+
 bool is_kernel_launch(std::string_view name) {
   const auto has = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
   return has("LaunchKernel") || has("LaunchCooperative") || has("GraphLaunch") || has("LaunchMultiKernel");
 }
-
-}  // namespace
 
 LaunchLinks link_launches(const TraceTables& trace) {
   const GpuWorkTable& gpu = trace.gpu_work;
@@ -207,7 +206,7 @@ LaunchLinks link_launches(const TraceTables& trace) {
     if (answered[row] != 0) continue;
     std::uint8_t& is_launch = known[index_of(calls.name[row])];
     if (is_launch == 2) is_launch = is_kernel_launch(trace.strings.view(calls.name[row])) ? 1 : 0;
-    if (is_launch == 1 && links.num_unanswered++ == 0) links.first_unanswered = row;
+    if (is_launch == 1) links.unanswered.push_back(static_cast<std::uint32_t>(row));
   }
   return links;
 }
@@ -241,7 +240,7 @@ RangeOrder order_by_thread(const Table& table, std::size_t num_threads, Keep&& k
 RangeOrder order_ranges(const TraceTables& trace) {
   const HostRangeTable& ranges = trace.ranges;
   return order_by_thread(
-      ranges, trace.threads.size(), [&](std::size_t i) { return ranges.kind[i] != RangeKind::module; },
+      ranges, trace.threads.size(), [](std::size_t) { return true; },
       [&](std::uint32_t a, std::uint32_t b) {
         if (ranges.start_ns[a] != ranges.start_ns[b]) return ranges.start_ns[a] < ranges.start_ns[b];
         const std::int64_t end_a = ranges.start_ns[a] + ranges.duration_ns[a];
@@ -250,70 +249,13 @@ RangeOrder order_ranges(const TraceTables& trace) {
       });
 }
 
-CallContext find_call_context(const TraceTables& trace, const RangeOrder& by_range,
-                              const std::vector<std::uint8_t>& wanted, const ClassRules& rules) {
+RangeOrder order_calls(const TraceTables& trace, const std::vector<std::uint8_t>& wanted) {
   const LaunchTable& calls = trace.launches;
-  const HostRangeTable& ranges = trace.ranges;
-  CallContext context;
-  context.range.assign(num_rows(calls), kNoRow);
-  context.operation.assign(num_rows(calls), kNoRow);
-  context.comm_copy.assign(num_rows(calls), 0);
-  const auto end_of = [&](std::uint32_t row) {
-    return ranges.start_ns[row] + std::max<std::int64_t>(ranges.duration_ns[row], 1);
-  };
-  const RangeOrder by_call = order_by_thread(
+  return order_by_thread(
       calls, trace.threads.size(), [&](std::size_t i) { return wanted[i] != 0; },
       [&](std::uint32_t a, std::uint32_t b) {
         return calls.start_ns[a] != calls.start_ns[b] ? calls.start_ns[a] < calls.start_ns[b] : a < b;
       });
-  std::vector<std::uint8_t> copy_range(trace.strings.size(), 2);  // 2: not looked at yet
-  // Besides a range, an entry knows the nearest operator and copy range at or below it in the stack, so that neither is
-  // searched for.
-  constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
-  struct Open {
-    std::uint32_t row;
-    std::int64_t end_ns;
-    std::size_t operation_at;
-    std::size_t copy_at;
-  };
-  std::vector<Open> stack;
-  for (std::size_t t = 0; t < trace.threads.size(); t++) {
-    stack.clear();
-    std::size_t next = by_range.begin[t];
-    for (std::size_t c = by_call.begin[t]; c < by_call.begin[t + 1]; c++) {
-      const std::uint32_t call = by_call.rows[c];
-      const std::int64_t time = calls.start_ns[call];
-      for (; next < by_range.begin[t + 1] && ranges.start_ns[by_range.rows[next]] <= time; next++) {
-        const std::uint32_t row = by_range.rows[next];
-        const std::int64_t end = end_of(row);
-        while (!stack.empty() && stack.back().end_ns <= ranges.start_ns[row]) stack.pop_back();
-        if (end <= time) continue;
-        std::uint8_t& copy = copy_range[index_of(ranges.name[row])];
-        if (copy == 2) copy = is_copy_range(rules, trace.strings.view(ranges.name[row])) ? 1 : 0;
-        const std::size_t here = stack.size();
-        stack.push_back({row, end,
-                         ranges.kind[row] == RangeKind::operation ? here
-                         : here == 0                              ? kNowhere
-                                                                  : stack.back().operation_at,
-                         copy == 1   ? here
-                         : here == 0 ? kNowhere
-                                     : stack.back().copy_at});
-      }
-      while (!stack.empty() && stack.back().end_ns <= time) stack.pop_back();
-      if (stack.empty()) continue;
-      // The last opened range is open; those below it may have ended when ranges overlap without nesting.
-      context.range[call] = RowId{stack.back().row};
-      const auto nearest_open = [&](std::size_t Open::*link) {
-        std::size_t at = stack.back().*link;
-        while (at != kNowhere && stack[at].end_ns <= time) at = at == 0 ? kNowhere : stack[at - 1].*link;
-        return at;
-      };
-      if (const std::size_t at = nearest_open(&Open::operation_at); at != kNowhere)
-        context.operation[call] = RowId{stack[at].row};
-      context.comm_copy[call] = nearest_open(&Open::copy_at) != kNowhere ? 1 : 0;
-    }
-  }
-  return context;
 }
 
 }  // namespace chopper

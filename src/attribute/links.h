@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
-#include "catalog/class_rules.h"
 #include "model/trace.h"
 
 namespace chopper {
@@ -15,26 +15,21 @@ struct LaunchLinks {
   std::vector<RowId> launch;
   std::uint64_t num_ambiguous = 0;     ///< records with several calls of the preferred kind
   std::uint64_t first_ambiguous = 0;   ///< row of the first
-  std::uint64_t num_unanswered = 0;    ///< kernel launches without a gpu record
-  std::uint64_t first_unanswered = 0;  ///< row of the first in LaunchTable
+  std::vector<std::uint32_t> unanswered;  ///< kernel launches without a gpu record: rows of LaunchTable
 };
 LaunchLinks link_launches(const TraceTables& trace);
 
-/// Operators and annotations grouped by thread, an outer range before the ranges inside it.
+/// Rows of a table grouped by thread.
 struct RangeOrder {
-  std::vector<std::uint32_t> rows;  ///< rows of HostRangeTable, thread after thread
+  std::vector<std::uint32_t> rows;  ///< thread after thread
   std::vector<std::size_t> begin;   ///< first entry of each thread, and one more
 };
+/// Operators, annotations and module frames, an outer range before the ranges inside it.
 RangeOrder order_ranges(const TraceTables& trace);
+/// Launch calls with `wanted[row]` not 0, in order of start.
+RangeOrder order_calls(const TraceTables& trace, const std::vector<std::uint8_t>& wanted);
 
-/// Per launch call: where on its thread it was made.
-struct CallContext {
-  std::vector<RowId> range;             ///< innermost operator or annotation
-  std::vector<RowId> operation;         ///< innermost operator
-  std::vector<std::uint8_t> comm_copy;  ///< below a communication copy range
-};
-/// Only calls with `wanted[row]` not 0 are looked up.
-CallContext find_call_context(const TraceTables& trace, const RangeOrder& order,
-                              const std::vector<std::uint8_t>& wanted, const ClassRules& rules);
+/// Whether a call of this name launches kernels.
+bool is_kernel_launch(std::string_view name);
 
 }  // namespace chopper

@@ -29,6 +29,7 @@ struct RunOptions {
   unsigned threads = 0;                          ///< 0: as many as the machine has
   bool strict = false;                           ///< a skipped or lost record fails the run
   bool keep_kernels = false;                     ///< fill Answer::kernels
+  std::string iteration_mark;                    ///< beginning of the names of ranges that mark iterations; empty: known ones
   std::string format;                            ///< force an input format; empty: by content
   std::map<std::string, std::int64_t> set_rank;  ///< file (path or name) -> rank
   std::optional<std::int64_t> only_rank;         ///< restrict rows

@@ -6,8 +6,7 @@
 #include <system_error>
 
 #include "analyze/timeline.h"
-#include "attribute/classes.h"
-#include "catalog/class_rules.h"
+#include "attribute/attribute.h"
 #include "engine/engine.h"
 #include "engine/recognise.h"
 #include "ingest/format.h"
@@ -142,7 +141,11 @@ namespace {
 
 Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& options, unsigned threads) {
   CHOPPER_TRY(const TraceFormat* format, recognise(file.path, options.format));
-  CHOPPER_TRY(const ClassRules rules, embedded_class_rules());
+  AttributionRules rules;
+  CHOPPER_TRY(rules.classes, embedded_class_rules());
+  CHOPPER_TRY(rules.phases, embedded_phase_rules());
+  CHOPPER_TRY(rules.operations, embedded_operation_maps());
+  rules.iteration_mark = options.iteration_mark;
   ReadOptions read;
   read.threads = threads;
   read.window_bytes = options.window_bytes;
@@ -159,6 +162,7 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   summary.health = trace.health;
   set_extent(trace, summary);
   const GpuWorkLabels labels = attribute_gpu_work(trace, rules, file.shown, summary.health, threads);
+  summary.mark_kind = labels.iterations.kind;
   std::vector<KernelTimes> times;
   summary.gpus =
       summarise_gpus(trace, labels, file.shown, summary.health, options.keep_kernels ? &times : nullptr, threads);

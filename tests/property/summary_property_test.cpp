@@ -138,7 +138,7 @@ TEST_F(SummaryProperty, AShiftOfAllTimesMovesTheStartAlone) {
     Answer there = analyse({write("a.json", build_trace(seed, shape).text())});
     ASSERT_EQ(there.timeline.size(), here.timeline.size());
     for (std::size_t i = 0; i < here.timeline.size(); i++) {
-      EXPECT_EQ(there.timeline[i].start_ns, here.timeline[i].start_ns + by);
+      EXPECT_EQ(there.timeline[i].start_ns, here.timeline[i].start_ns.value() + by);
       there.timeline[i].start_ns = here.timeline[i].start_ns;
     }
     EXPECT_EQ(time_of(there), time_of(here));
@@ -148,7 +148,7 @@ TEST_F(SummaryProperty, AShiftOfAllTimesMovesTheStartAlone) {
     Answer rebased = analyse({write("a.json", build_trace(seed, shape).text())});
     ASSERT_EQ(rebased.timeline.size(), here.timeline.size());
     for (std::size_t i = 0; i < here.timeline.size(); i++) {
-      EXPECT_EQ(rebased.timeline[i].start_ns, here.timeline[i].start_ns + by);
+      EXPECT_EQ(rebased.timeline[i].start_ns, here.timeline[i].start_ns.value() + by);
       rebased.timeline[i].start_ns = here.timeline[i].start_ns;
     }
     EXPECT_EQ(time_of(rebased), time_of(here));

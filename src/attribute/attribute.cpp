@@ -1,0 +1,708 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attribute/attribute.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+
+#include "attribute/classes.h"
+#include "attribute/collectives.h"
+#include "attribute/iterations.h"
+#include "attribute/links.h"
+#include "attribute/modules.h"
+#include "attribute/partners.h"
+#include "attribute/sequences.h"
+#include "attribute/stacks.h"
+#include "base/parallel.h"
+
+namespace chopper {
+namespace {
+
+void report_links(const TraceTables& trace, const LaunchLinks& links, std::string_view shown, HealthLog& health) {
+  const auto where = [&](std::uint64_t offset) { return std::string(shown) + " @ byte " + std::to_string(offset); };
+  const auto name = [&](StringId id) { return std::string(trace.strings.view(id).substr(0, 60)); };
+  const GpuWorkTable& gpu = trace.gpu_work;
+  std::uint64_t unlinked = 0, negative = 0;
+  std::size_t first_unlinked = 0, first_negative = 0;
+  for (std::size_t i = 0; i < links.launch.size(); i++) {
+    if (links.launch[i] == kNoRow) {
+      if (unlinked++ == 0) first_unlinked = i;
+    } else if (gpu.start_ns[i] < trace.launches.start_ns[index_of(links.launch[i])]) {
+      if (negative++ == 0) first_negative = i;
+    }
+  }
+  if (unlinked > 0)
+    health.add(HealthKind::kernels_without_launch, where(gpu.offset[first_unlinked]), name(gpu.name[first_unlinked]),
+               unlinked);
+  if (negative > 0)
+    health.add(HealthKind::negative_launch_delay, where(gpu.offset[first_negative]), name(gpu.name[first_negative]),
+               negative);
+  if (links.num_ambiguous > 0) {
+    health.add(HealthKind::ambiguous_correlation, where(gpu.offset[links.first_ambiguous]),
+               "correlation " + std::to_string(gpu.correlation[links.first_ambiguous]), links.num_ambiguous);
+  }
+  if (!links.unanswered.empty()) {
+    const std::uint32_t first = links.unanswered.front();
+    health.add(HealthKind::launches_without_gpu_record, where(trace.launches.offset[first]),
+               name(trace.launches.name[first]) + ", correlation " +
+                   std::to_string(trace.launches.correlation[first]),
+               links.unanswered.size());
+  }
+}
+
+// The label of one piece of work, while it is being found.
+struct Named {
+  StringId operation = kNoString;
+  LabelRule operation_rule = LabelRule::none;
+  std::int32_t layer = kUnknownLayer;
+  LabelRule layer_rule = LabelRule::none;
+};
+
+// What a backward operator takes from its forward operator.
+struct Partner {
+  Named label;
+  bool found = false;
+  bool mixed = false;  // it launched several operations: a compiled or graphed block
+};
+
+class Attribution {
+ public:
+  Attribution(const TraceTables& trace, const AttributionRules& rules)
+      : trace_(trace), gpu_(trace.gpu_work), rules_(rules) {}
+
+  GpuWorkLabels run(std::string_view shown, HealthLog& health, unsigned threads) {
+    run_tasks(threads, {[&] { links_ = link_launches(trace_); }, [&] { order_ = order_ranges(trace_); }});
+    report_links(trace_, links_, shown, health);
+    look_up_stacks();
+    classify_gpu_work(trace_, rules_.classes, labels_);
+    place_in_iterations();
+    const ForwardPartners partners(trace_);
+    partners_ = &partners;
+    find_phases();
+    name_by_ranges();
+    name_collectives();
+    name_by_sequence();
+    name_forward_collectives();
+    name_repeated_forward();
+    name_backward();
+    name_backward_by_sequence();
+    name_the_rest();
+    number_instances();
+    describe_collectives();
+    return std::move(labels_);
+  }
+
+ private:
+  std::size_t num_records() const { return num_rows(gpu_); }
+  std::span<const std::uint32_t> records_of(std::size_t call) const {
+    return std::span<const std::uint32_t>(records_).subspan(records_begin_[call],
+                                                            records_begin_[call + 1] - records_begin_[call]);
+  }
+  StringId name(std::string_view text) { return labels_.operations.intern(text); }
+  std::int64_t time_of(const CallStack& stack) const { return trace_.launches.start_ns[stack.call]; }
+  bool is_copy_around(std::uint32_t row) const { return labels_.comm_copy[row] != 0; }
+  // Work that a sequence of operations is made of.
+  bool is_model_work(std::uint32_t row) const { return is_compute(labels_.gpu_class[row]) && !is_copy_around(row); }
+
+  void set_operation(std::uint32_t row, StringId operation, LabelRule rule) {
+    labels_.operation[row] = operation;
+    labels_.operation_rule[row] = rule;
+  }
+  void set_layer(std::uint32_t row, std::int32_t layer, LabelRule rule) {
+    labels_.layer[row] = layer;
+    labels_.layer_rule[row] = rule;
+  }
+
+  void look_up_stacks() {
+    std::vector<std::uint8_t> wanted(num_rows(trace_.launches), 0);
+    for (const RowId launch : links_.launch) {
+      if (launch != kNoRow) wanted[index_of(launch)] = 1;
+    }
+    RangeNames names(trace_.strings, rules_.classes, rules_.phases, rules_.operations, labels_.operations);
+    stacks_ = find_stacks(trace_, order_, wanted, names);
+    const std::size_t n = num_records();
+    labels_.launch = links_.launch;
+    labels_.range.assign(n, kNoRow);
+    labels_.operation_range.assign(n, kNoRow);
+    labels_.gpu_class.assign(n, GpuClass::other);
+    labels_.comm_copy.assign(n, 0);
+    labels_.iteration.assign(n, kNoIteration);
+    labels_.phase.assign(n, Phase::unlabelled);
+    labels_.layer.assign(n, kUnknownLayer);
+    labels_.operation.assign(n, kNoString);
+    labels_.recompute.assign(n, 0);
+    labels_.graph.assign(n, 0);
+    labels_.instance.assign(n, 0);
+    labels_.phase_rule.assign(n, LabelRule::none);
+    labels_.layer_rule.assign(n, LabelRule::none);
+    labels_.operation_rule.assign(n, LabelRule::none);
+    std::vector<std::int8_t> graph(trace_.strings.size(), -1);
+    records_begin_.assign(stacks_.calls.size() + 1, 0);
+    for (std::size_t i = 0; i < n; i++) {
+      if (labels_.launch[i] == kNoRow) continue;
+      const std::uint32_t call = index_of(labels_.launch[i]);
+      const CallStack& stack = stacks_.calls[stacks_.of_call[call]];
+      labels_.range[i] = stack.range;
+      labels_.operation_range[i] = stack.operation;
+      labels_.comm_copy[i] = stack.comm_copy ? 1 : 0;
+      std::int8_t& known = graph[index_of(trace_.launches.name[call])];
+      if (known < 0)
+        known = trace_.strings.view(trace_.launches.name[call]).find("GraphLaunch") != std::string_view::npos ? 1 : 0;
+      labels_.graph[i] = static_cast<std::uint8_t>(known);
+      records_begin_[stacks_.of_call[call] + 1]++;
+    }
+    std::partial_sum(records_begin_.begin(), records_begin_.end(), records_begin_.begin());
+    records_.resize(records_begin_.back());
+    std::vector<std::uint32_t> fill(records_begin_.begin(), records_begin_.end() - 1);
+    for (std::uint32_t i = 0; i < n; i++) {
+      if (labels_.launch[i] != kNoRow) records_[fill[stacks_.of_call[index_of(labels_.launch[i])]]++] = i;
+    }
+    for (std::size_t call = 0; call < stacks_.calls.size(); call++) {  // the kernels of a graph
+      const auto begin = records_.begin() + records_begin_[call];
+      const auto end = records_.begin() + records_begin_[call + 1];
+      if (end - begin < 2) continue;
+      std::sort(begin, end, [&](std::uint32_t a, std::uint32_t b) {
+        return std::tie(gpu_.device[a], gpu_.start_ns[a], gpu_.duration_ns[a], gpu_.offset[a]) <
+               std::tie(gpu_.device[b], gpu_.start_ns[b], gpu_.duration_ns[b], gpu_.offset[b]);
+      });
+    }
+  }
+
+  // COMP kernels of the gpu that has most of them, in order of launch.
+  std::vector<LaunchedKernel> compute_launches() const {
+    std::unordered_map<std::int32_t, std::size_t> counts;
+    for (std::uint32_t i = 0; i < num_records(); i++) {
+      if (is_compute(labels_.gpu_class[i]) && labels_.launch[i] != kNoRow) counts[gpu_.device[i]]++;
+    }
+    std::optional<std::pair<std::int32_t, std::size_t>> most;
+    for (const auto& [device, count] : counts) {
+      if (!most || count > most->second || (count == most->second && device < most->first)) most = {device, count};
+    }
+    if (!most) return {};
+    struct Key {
+      std::int64_t time_ns, start_ns;
+      std::uint32_t row;
+      auto operator<=>(const Key&) const = default;
+    };
+    std::vector<Key> keys;
+    for (std::uint32_t i = 0; i < num_records(); i++) {
+      if (gpu_.device[i] == most->first && is_compute(labels_.gpu_class[i]) && labels_.launch[i] != kNoRow)
+        keys.push_back({trace_.launches.start_ns[index_of(labels_.launch[i])], gpu_.start_ns[i], i});
+    }
+    std::sort(keys.begin(), keys.end());
+    std::vector<LaunchedKernel> launches;
+    for (const Key& key : keys) launches.push_back({key.time_ns, gpu_.name[key.row]});
+    return launches;
+  }
+
+  void place_in_iterations() {
+    labels_.iterations = find_marks(trace_, rules_.iteration_mark, [&] { return compute_launches(); });
+    passes_ = find_engine_passes(trace_, order_);
+    count_in_iterations(trace_, passes_, links_, labels_.iterations);
+    for (std::size_t i = 0; i < num_records(); i++) {
+      if (labels_.launch[i] != kNoRow)
+        labels_.iteration[i] = iteration_at(labels_.iterations, trace_.launches.start_ns[index_of(labels_.launch[i])]);
+    }
+  }
+
+  bool is_autograd_thread(ThreadId thread) const {
+    return stacks_.engine_thread[index_of(thread)] != 0 && stacks_.forward_thread[index_of(thread)] == 0;
+  }
+
+  void find_phases() {
+    struct PhaseFound {
+      Phase phase;
+      LabelRule rule;
+    };
+    const auto partnered = [&](RowId forward) { return forward != kNoRow && partners_->has_partner(forward); };
+    phases_.resize(stacks_.calls.size());
+    repeats_.assign(stacks_.calls.size(), 0);
+    std::vector<LabelRule> rules(stacks_.calls.size());
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      const CallStack& stack = stacks_.calls[c];
+      const bool autograd = is_autograd_thread(stack.thread);
+      const PhaseFound found = [&]() -> PhaseFound {
+        if (stack.optimizer) return {Phase::optimizer, LabelRule::optimizer};
+        if (autograd || stack.engine || stack.backward_operator) return {Phase::backward, LabelRule::engine};
+        if (stack.backward) return {Phase::backward, LabelRule::annotation};
+        if (stack.frame != kNoIndex) return {Phase::forward, LabelRule::module_class};
+        if (stack.forward) return {Phase::forward, LabelRule::annotation};
+        if (partnered(stack.forward_operator) || partnered(stack.outer_forward_operator))
+          return {Phase::forward, LabelRule::forward_link};
+        return {Phase::other, LabelRule::host_range};
+      }();
+      phases_[c] = found.phase;
+      rules[c] = found.rule;
+      if (found.phase == Phase::backward && (autograd || stack.engine) && stack.repeats) repeats_[c] = 1;
+    }
+    find_clipping(rules);
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      for (const std::uint32_t row : records_of(c)) {
+        labels_.phase[row] = phases_[c];
+        labels_.phase_rule[row] = rules[c];
+        labels_.recompute[row] = repeats_[c];
+      }
+    }
+  }
+
+  // Clipping without a range of its own: from an operator that begins it to the optimizer's step, with no model work between.
+  void find_clipping(std::vector<LabelRule>& rules) {
+    std::size_t from = stacks_.calls.size();
+    bool open = false;
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      const CallStack& stack = stacks_.calls[c];
+      if (c > 0 && stack.thread != stacks_.calls[c - 1].thread) open = false;
+      if (phases_[c] == Phase::other) {
+        if (!open && stack.clip) {
+          open = true;
+          from = c;
+        }
+        continue;
+      }
+      if (open && phases_[c] == Phase::optimizer && stack.optimizer_step) {
+        const StringId clip = name("opt_gc");
+        for (std::size_t k = from; k < c; k++) {
+          if (phases_[k] != Phase::other) continue;
+          phases_[k] = Phase::optimizer;
+          rules[k] = LabelRule::optimizer;
+          stacks_.calls[k].named_operation = clip;
+          stacks_.calls[k].operation_rule = LabelRule::optimizer;
+        }
+      }
+      open = false;
+    }
+  }
+
+  // Annotations, module paths, frames.
+  void name_by_ranges() {
+    const ModuleLabels modules(trace_, stacks_, rules_.phases, rules_.operations, labels_.operations);
+    call_names_.resize(stacks_.calls.size());
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      const CallStack& stack = stacks_.calls[c];
+      Named& named = call_names_[c];
+      named.operation = stack.named_operation;
+      named.operation_rule = stack.operation_rule;
+      named.layer = stack.layer;
+      named.layer_rule = stack.layer_rule;
+      const std::uint32_t block = modules.block_of(stack.frame);
+      if (block != kNoIndex && (named.layer == kUnknownLayer || stacks_.frames[block].depth > stack.name_depth)) {
+        named.layer = stacks_.frames[block].instance;
+        named.layer_rule = LabelRule::module_class;
+      }
+      if (named.operation == kNoString) {
+        named.operation = modules.operation_of(stack.frame);
+        if (named.operation != kNoString) named.operation_rule = LabelRule::module_class;
+      }
+      for (const std::uint32_t row : records_of(c)) {
+        if (named.operation != kNoString) set_operation(row, named.operation, named.operation_rule);
+        if (named.layer != kUnknownLayer) set_layer(row, named.layer, named.layer_rule);
+      }
+    }
+  }
+
+  void name_collectives() {
+    for (std::uint32_t row = 0; row < num_records(); row++) {
+      if (labels_.gpu_class[row] != GpuClass::comm) continue;
+      const CallStack* stack = stack_of(row);
+      const RowId metadata = metadata_of(trace_, row, stack);
+      set_operation(row, name(kind_of_collective(trace_, labels_.operations, row, metadata, stack)), LabelRule::collective);
+    }
+  }
+  const CallStack* stack_of(std::uint32_t row) const {
+    return labels_.launch[row] == kNoRow ? nullptr : &stacks_.calls[stacks_.of_call[index_of(labels_.launch[row])]];
+  }
+
+  // Calls `use(call, row)` for the model work of calls that `wanted` accepts, in order of launch on each thread.
+  template <class Wanted, class Use>
+  void for_each_work(Wanted&& wanted, Use&& use) const {
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      if (!wanted(c)) continue;
+      for (const std::uint32_t row : records_of(c)) {
+        if (is_model_work(row)) use(c, row);
+      }
+    }
+  }
+
+  // The work of some calls as items of a sequence, and which item each record is part of.
+  struct Stream {
+    std::vector<SequenceItem> items;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> records;  // row, item
+    bool all_named = true;
+  };
+
+  void add_to_stream(Stream& stream, std::size_t call, std::uint32_t row, std::uint32_t pass) {
+    const RowId operation = labels_.operation_range[row];
+    const std::string_view operator_name =
+        operation == kNoRow ? std::string_view() : trace_.strings.view(trace_.ranges.name[index_of(operation)]);
+    SequenceItem item;
+    item.features = features_of(rules_.operations.features, operator_name, trace_.strings.view(gpu_.name[row]),
+                                labels_.gpu_class[row]);
+    item.pass = pass;
+    item.operation = labels_.operation[row];
+    static_cast<void>(call);
+    stream.all_named = stream.all_named && item.operation != kNoString && labels_.layer[row] != kUnknownLayer;
+    // A product that takes several kernels is one item.
+    const bool same_product = !stream.records.empty() && item.features == bit(Feature::gemm) &&
+                              operator_name.starts_with("aten::") &&
+                              labels_.operation_range[stream.records.back().first] == operation &&
+                              stream.items.back().features == item.features;
+    if (!same_product) stream.items.push_back(item);
+    stream.records.emplace_back(row, static_cast<std::uint32_t>(stream.items.size() - 1));
+  }
+
+  void apply(const Stream& stream, const SequenceResult& result, bool with_layers) {
+    for (const auto& [row, item] : stream.records) {
+      const SequenceLabel& label = result.labels[item];
+      if (label.operation == kNoString) continue;
+      if (labels_.operation[row] == kNoString) set_operation(row, label.operation, LabelRule::sequence);
+      if (with_layers && labels_.layer[row] == kUnknownLayer) set_layer(row, label.layer, LabelRule::sequence);
+    }
+  }
+
+  void name_by_sequence() {
+    Stream stream;
+    const bool has_roots = std::any_of(stacks_.calls.begin(), stacks_.calls.end(),
+                                       [&](const CallStack& s) { return s.root != kNoRow; });
+    std::uint32_t pass = 0;
+    RowId last_root = kNoRow;
+    std::size_t passes_before = 0;
+    ThreadId last_thread{UINT32_MAX};
+    for_each_work([&](std::size_t c) { return phases_[c] == Phase::forward; },
+                  [&](std::size_t c, std::uint32_t row) {
+                    const CallStack& stack = stacks_.calls[c];
+                    if (stack.thread != last_thread) {
+                      pass++;
+                      last_thread = stack.thread;
+                      last_root = kNoRow;
+                      passes_before = 0;
+                    }
+                    if (has_roots) {
+                      if (stack.root != kNoRow && stack.root != last_root) {
+                        pass++;
+                        last_root = stack.root;
+                      }
+                    } else {
+                      const std::size_t before = passes_begun(time_of(stack));
+                      if (before != passes_before) pass++;
+                      passes_before = before;
+                    }
+                    add_to_stream(stream, c, row, pass);
+                  });
+    if (stream.items.empty()) return;
+    std::optional<SequenceResult> best;
+    for (const KernelSequence& sequence : rules_.operations.sequences) {
+      if (sequence.backward) continue;
+      SequenceResult result = run_sequence(sequence, stream.items, labels_.operations);
+      if (result.num_layers == 0 || (best && best->num_labelled >= result.num_labelled)) continue;
+      best = std::move(result);
+      sequence_ = &sequence;
+    }
+    if (best) apply(stream, *best, true);
+  }
+
+  std::size_t passes_begun(std::int64_t time) const {
+    return static_cast<std::size_t>(std::upper_bound(passes_.begin(), passes_.end(), time,
+                                                     [](std::int64_t t, const EnginePass& p) { return t < p.start_ns; }) -
+                                    passes_.begin());
+  }
+
+  // The first model work launched on a thread at `time` or later: call and record.
+  struct Found {
+    std::size_t call = 0;
+    std::uint32_t row = UINT32_MAX;
+  };
+  std::size_t first_call_at(ThreadId thread, std::int64_t time) const {
+    const auto at = std::lower_bound(stacks_.calls.begin(), stacks_.calls.end(), std::make_pair(thread, time),
+                                     [&](const CallStack& s, const std::pair<ThreadId, std::int64_t>& key) {
+                                       return std::make_pair(s.thread, time_of(s)) < key;
+                                     });
+    return static_cast<std::size_t>(at - stacks_.calls.begin());
+  }
+  Found next_work(std::size_t call) const {
+    const ThreadId thread = call < stacks_.calls.size() ? stacks_.calls[call].thread : ThreadId{};
+    for (; call < stacks_.calls.size() && stacks_.calls[call].thread == thread; call++) {
+      for (const std::uint32_t row : records_of(call)) {
+        if (is_model_work(row)) return {call, row};
+      }
+    }
+    return {};
+  }
+
+  Named label_of(std::uint32_t row) const {
+    return {labels_.operation[row], labels_.operation_rule[row], labels_.layer[row], labels_.layer_rule[row]};
+  }
+
+  // Collectives of the forward pass, and copies around them, serve the block whose work follows, unless a name says otherwise.
+  void name_forward_collectives() {
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      if (phases_[c] != Phase::forward) continue;
+      for (const std::uint32_t row : records_of(c)) {
+        if (is_model_work(row) || labels_.layer[row] != kUnknownLayer) continue;
+        const Found next = next_work(c + 1);
+        if (labels_.operation[row] == name("p2p")) {
+          set_layer(row, kOutsideLayers, LabelRule::collective);
+        } else if (next.row != UINT32_MAX && stacks_.calls[next.call].thread == stacks_.calls[c].thread &&
+                   phases_[next.call] == Phase::forward && labels_.layer[next.row] != kUnknownLayer) {
+          set_layer(row, labels_.layer[next.row], LabelRule::order);
+        }
+      }
+    }
+  }
+
+  const Partner& partner_label(RowId backward) {
+    const RowId forward = partners_->partner_of(backward);
+    static const Partner kNone;
+    if (forward == kNoRow) return kNone;
+    const auto [at, inserted] = partner_labels_.try_emplace(index_of(forward));
+    if (!inserted) return at->second;
+    Partner& partner = at->second;
+    const HostRangeTable& ranges = trace_.ranges;
+    const std::uint32_t row = index_of(forward);
+    const std::int64_t end = ranges.start_ns[row] + ranges.duration_ns[row];
+    const std::size_t begin = first_call_at(ranges.thread[row], ranges.start_ns[row]);
+    const Found first = next_work(begin);
+    if (first.row == UINT32_MAX || stacks_.calls[first.call].thread != ranges.thread[row]) return partner;
+    if (phases_[first.call] != Phase::forward && repeats_[first.call] == 0) return partner;
+    partner.found = true;
+    partner.label = label_of(first.row);
+    if (time_of(stacks_.calls[first.call]) >= end) return partner;  // a view: what follows it
+    for (std::size_t c = first.call; c < stacks_.calls.size(); c++) {
+      const CallStack& stack = stacks_.calls[c];
+      if (stack.thread != ranges.thread[row] || time_of(stack) >= end) break;
+      for (const std::uint32_t work : records_of(c)) {
+        if (!is_model_work(work)) continue;
+        if (labels_.operation[work] != partner.label.operation) partner.mixed = true;
+        if (labels_.layer[work] != partner.label.layer && partner.label.layer == kUnknownLayer)
+          partner.label.layer = labels_.layer[work];
+      }
+    }
+    return partner;
+  }
+
+  // Layer of the node evaluated last on the thread of a call.
+  Named last_node_label(const CallStack& stack) {
+    if (stack.last_node == kNoRow) return {};
+    return partner_label(stack.last_node).label;
+  }
+
+  // Repeated forward work: its layer is that of the node it is repeated for.
+  void name_repeated_forward() {
+    Stream stream;
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      if (repeats_[c] == 0) continue;
+      const CallStack& stack = stacks_.calls[c];
+      const RowId node = stack.engine_node != kNoRow ? stack.engine_node : stack.last_node;
+      const Named around = node == kNoRow ? Named{} : partner_label(node).label;
+      for (const std::uint32_t row : records_of(c)) {
+        if (labels_.layer[row] == kUnknownLayer && around.layer != kUnknownLayer)
+          set_layer(row, around.layer, LabelRule::forward_link);
+        if (is_model_work(row)) add_to_stream(stream, c, row, node == kNoRow ? 0 : index_of(node));
+      }
+    }
+    if (stream.items.empty() || sequence_ == nullptr) return;
+    apply(stream, run_sequence(*sequence_, stream.items, labels_.operations), false);
+  }
+
+  void name_backward() {
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      if (phases_[c] != Phase::backward || repeats_[c] != 0) continue;
+      const CallStack& stack = stacks_.calls[c];
+      const bool node = stack.engine_node != kNoRow;
+      const Partner partner = node ? partner_label(stack.engine_node) : Partner{};
+      const bool before_node = stack.before_node;
+      for (const std::uint32_t row : records_of(c)) {
+        if (labels_.operation[row] == kNoString && partner.found && !partner.mixed && partner.label.operation != kNoString)
+          set_operation(row, partner.label.operation, LabelRule::forward_link);
+        if (labels_.operation[row] == kNoString && stack.accumulate) set_operation(row, name("b_ga"), LabelRule::engine);
+        if (labels_.operation[row] != kNoString && labels_.operations.view(labels_.operation[row]) == "p2p") {
+          set_layer(row, kOutsideLayers, LabelRule::collective);
+        }
+        if (labels_.layer[row] != kUnknownLayer) continue;
+        if (partner.found && partner.label.layer != kUnknownLayer) {
+          set_layer(row, partner.label.layer, LabelRule::forward_link);
+        } else if (!node && !before_node) {
+          const Named last = last_node_label(stack);
+          if (last.layer != kUnknownLayer) set_layer(row, last.layer, LabelRule::order);
+        }
+      }
+    }
+    name_gathers_of_backward();
+  }
+
+  // Gathers of the backward pass that no name places: made before the node that needs them (hooks), or ahead of it (prefetch).
+  void name_gathers_of_backward() {
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      const CallStack& stack = stacks_.calls[c];
+      if (phases_[c] != Phase::backward || !stack.before_node) continue;
+      for (const std::uint32_t row : records_of(c)) {
+        if (labels_.layer[row] != kUnknownLayer) continue;
+        const Found next = next_work(c + 1);
+        if (next.row == UINT32_MAX || stacks_.calls[next.call].thread != stack.thread) continue;
+        const std::int32_t needed = labels_.layer[next.row];
+        if (needed == kUnknownLayer) continue;
+        if (!stack.prefetch) {
+          set_layer(row, needed, LabelRule::order);
+        } else if (needed != kOutsideLayers) {
+          set_layer(row, needed > 0 ? needed - 1 : kOutsideLayers, LabelRule::order);
+          launch_layers_[row] = needed;
+        }
+      }
+    }
+  }
+
+  // Blocks that ran as one piece: their backward kernels by the order of the map that named the forward ones.
+  void name_backward_by_sequence() {
+    Stream stream;
+    std::uint32_t pass = 0;
+    RowId last = kNoRow;
+    for_each_work(
+        [&](std::size_t c) {
+          const CallStack& stack = stacks_.calls[c];
+          return phases_[c] == Phase::backward && repeats_[c] == 0 && stack.engine_node != kNoRow &&
+                 partner_label(stack.engine_node).mixed;
+        },
+        [&](std::size_t c, std::uint32_t row) {
+          const RowId node = stacks_.calls[c].last_node;
+          if (node != last) pass++;
+          last = node;
+          add_to_stream(stream, c, row, pass);
+        });
+    if (stream.items.empty() || sequence_ == nullptr) return;
+    for (const KernelSequence& sequence : rules_.operations.sequences) {
+      if (sequence.backward && sequence.map == sequence_->map)
+        apply(stream, run_sequence(sequence, stream.items, labels_.operations), false);
+    }
+  }
+
+  bool has_layers() const {
+    return std::any_of(labels_.layer.begin(), labels_.layer.end(), [](std::int32_t layer) { return layer >= 0; });
+  }
+
+  void name_the_rest() {
+    const bool layers = has_layers();
+    const StringTable& names = trace_.strings;
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      const CallStack& stack = stacks_.calls[c];
+      for (const std::uint32_t row : records_of(c)) {
+        if (labels_.layer[row] == kUnknownLayer) {
+          const bool outside = phases_[c] == Phase::optimizer || phases_[c] == Phase::other ||
+                               (layers && (phases_[c] == Phase::forward || repeats_[c] != 0 || linked_outside(stack)));
+          if (outside) set_layer(row, kOutsideLayers, labels_.phase_rule[row]);
+        }
+        if (labels_.operation[row] != kNoString) continue;
+        if (stack.path_end != kNoString) {
+          set_operation(row, stack.path_end, LabelRule::module_path);
+        } else if (stack.frame != kNoIndex) {
+          set_operation(row, stacks_.frames[stack.frame].class_name, LabelRule::module_class);
+        } else if (stack.outermost_operation != kNoRow) {
+          std::string_view text = names.view(trace_.ranges.name[index_of(stack.outermost_operation)]);
+          constexpr std::string_view kNode = "autograd::engine::evaluate_function: ";
+          if (text.starts_with(kNode)) text.remove_prefix(kNode.size());
+          set_operation(row, name(text), LabelRule::operator_name);
+        } else if (stack.range != kNoRow) {
+          set_operation(row, name(names.view(trace_.ranges.name[index_of(stack.range)])), LabelRule::host_range);
+        } else {
+          set_operation(row, name(names.view(trace_.launches.name[stack.call])), LabelRule::host_range);
+        }
+      }
+    }
+  }
+  // Whether a backward call belongs to a node whose forward operator is known, and so known to lie outside the blocks.
+  bool linked_outside(const CallStack& stack) {
+    const RowId node = stack.engine_node != kNoRow ? stack.engine_node : stack.last_node;
+    return node != kNoRow && partner_label(node).found;
+  }
+
+  struct InstanceKey {
+    std::int32_t iteration;
+    Phase phase;
+    std::uint8_t recompute;
+    std::int32_t layer;
+    StringId operation;
+    std::int32_t device;
+    bool operator==(const InstanceKey&) const = default;
+  };
+  // Runs of records with equal labels, in order of launch on each thread; collectives and copies around them have runs of their own.
+  void number_instances() {
+    std::uint32_t next = 0;
+    ThreadId thread{UINT32_MAX};
+    constexpr InstanceKey kNothing{INT32_MIN, Phase::unlabelled, 0, 0, kNoString, 0};
+    InstanceKey last_model = kNothing, last_other = kNothing;
+    std::uint32_t model = 0, other = 0;
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      if (stacks_.calls[c].thread != thread) {
+        thread = stacks_.calls[c].thread;
+        last_model = last_other = kNothing;
+      }
+      for (const std::uint32_t row : records_of(c)) {
+        const InstanceKey key{labels_.iteration[row], labels_.phase[row],     labels_.recompute[row],
+                      labels_.layer[row],     labels_.operation[row], gpu_.device[row]};
+        if (labels_.gpu_class[row] == GpuClass::comm) {  // each collective is an execution of its own
+          labels_.instance[row] = next++;
+        } else if (is_copy_around(row)) {
+          if (last_other != key) other = next++;
+          last_other = key;
+          labels_.instance[row] = other;
+        } else {
+          if (last_model != key) model = next++;
+          last_model = key;
+          labels_.instance[row] = model;
+        }
+      }
+    }
+    for (std::size_t i = 0; i < num_records(); i++) {
+      if (labels_.launch[i] == kNoRow) labels_.instance[i] = next++;
+    }
+  }
+
+  void describe_collectives() {
+    CollectiveLabels& t = labels_.collectives;
+    for (std::uint32_t row = 0; row < num_records(); row++) {
+      if (labels_.gpu_class[row] != GpuClass::comm) continue;
+      const CallStack* stack = stack_of(row);
+      const RowId metadata = metadata_of(trace_, row, stack);
+      const bool known = metadata != kNoRow;
+      const std::uint32_t m = known ? index_of(metadata) : 0;
+      const CollectiveTable& said = trace_.collectives;
+      t.gpu_row.push_back(row);
+      t.group.push_back(known ? said.group[m] : kNoString);
+      t.description.push_back(known ? said.description[m] : kNoString);
+      t.ranks.push_back(known ? said.ranks[m] : kNoString);
+      t.group_size.push_back(known ? said.group_size[m] : kNoNumber);
+      t.sequence.push_back(known ? said.sequence[m] : kNoNumber);
+      t.bytes.push_back(bytes_of_collective(trace_, metadata));
+      std::int32_t launch_layer = labels_.layer[row];
+      if (const auto at = launch_layers_.find(row); at != launch_layers_.end()) launch_layer = at->second;
+      if (stack != nullptr && stack->launch_layer != kUnknownLayer) launch_layer = stack->launch_layer;
+      t.launch_layer.push_back(launch_layer);
+    }
+  }
+
+  const TraceTables& trace_;
+  const GpuWorkTable& gpu_;
+  const AttributionRules& rules_;
+  LaunchLinks links_;
+  RangeOrder order_;
+  Stacks stacks_;
+  std::vector<std::uint32_t> records_begin_, records_;  // gpu records of each call, in order of start
+  std::vector<EnginePass> passes_;
+  const ForwardPartners* partners_ = nullptr;
+  std::vector<Phase> phases_;          // of calls
+  std::vector<std::uint8_t> repeats_;  // of calls: repeated forward work
+  std::vector<Named> call_names_;
+  const KernelSequence* sequence_ = nullptr;  // that named the forward passes
+  std::unordered_map<std::uint32_t, Partner> partner_labels_;  // by row of the forward operator
+  std::unordered_map<std::uint32_t, std::int32_t> launch_layers_;
+  GpuWorkLabels labels_;
+};
+
+}  // namespace
+
+GpuWorkLabels attribute_gpu_work(const TraceTables& trace, const AttributionRules& rules, std::string_view shown,
+                                 HealthLog& health, unsigned threads) {
+  return Attribution(trace, rules).run(shown, health, threads);
+}
+
+}  // namespace chopper

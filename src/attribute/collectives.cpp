@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attribute/collectives.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "attribute/range_facts.h"
+
+namespace chopper {
+namespace {
+
+// Bytes of an element; 0 for a type that is not known.
+std::int64_t element_bytes(std::string_view dtype) {
+  std::string lower(dtype);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  }
+  struct Type {
+    std::string_view part;
+    std::int64_t bytes;
+  };
+  constexpr std::array<Type, 18> kTypes = {{{"bfloat16", 2}, {"float8", 1}, {"half", 2},   {"float16", 2}, {"float64", 8}, {"double", 8},
+                                            {"float", 4},    {"int64", 8},  {"long", 8},   {"int32", 4},   {"int16", 2},   {"short", 2},
+                                            {"uint8", 1},    {"int8", 1},   {"byte", 1},   {"char", 1},    {"bool", 1},    {"int", 4}}};
+  for (const Type& type : kTypes) {
+    if (lower.find(type.part) != std::string::npos) return type.bytes;
+  }
+  return 0;
+}
+
+}  // namespace
+
+RowId metadata_of(const TraceTables& trace, std::uint32_t gpu_row, const CallStack* stack) {
+  if (trace.gpu_work.collective[gpu_row] != kNoRow) return trace.gpu_work.collective[gpu_row];
+  if (stack == nullptr || stack->comms == kNoRow) return kNoRow;
+  return trace.ranges.collective[index_of(stack->comms)];
+}
+
+std::string_view kind_of_collective(const TraceTables& trace, const StringTable& operations, std::uint32_t gpu_row,
+                                    RowId metadata, const CallStack* stack) {
+  if (metadata != kNoRow) {
+    const StringId name = trace.collectives.kind[index_of(metadata)];
+    const std::string_view kind = collective_kind(trace.strings.view(name));
+    if (!kind.empty()) return kind;
+  }
+  if (stack != nullptr && stack->kind != kNoString) return operations.view(stack->kind);
+  const std::string_view kind = collective_kind(trace.strings.view(trace.gpu_work.name[gpu_row]));
+  return kind.empty() ? std::string_view("comm") : kind;
+}
+
+std::int64_t bytes_of_collective(const TraceTables& trace, RowId metadata) {
+  if (metadata == kNoRow) return kNoNumber;
+  const CollectiveTable& t = trace.collectives;
+  const std::uint32_t row = index_of(metadata);
+  const std::int64_t elements = std::max(t.in_elements[row], t.out_elements[row]);
+  const std::int64_t size = t.dtype[row] == kNoString ? 0 : element_bytes(trace.strings.view(t.dtype[row]));
+  if (elements < 0 || size == 0 || elements > INT64_MAX / 8) return kNoNumber;
+  return elements * size;
+}
+
+}  // namespace chopper

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host says about a collective: kind, group, bytes (attribution.md 8).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "attribute/stacks.h"
+#include "model/trace.h"
+
+namespace chopper {
+
+/// Row of CollectiveTable that describes a gpu record: its own, else that of the host operator around its launch; or kNoRow.
+RowId metadata_of(const TraceTables& trace, std::uint32_t gpu_row, const CallStack* stack);
+
+/// Kind of the collective of a gpu record; "comm" where nothing tells.
+std::string_view kind_of_collective(const TraceTables& trace, const StringTable& operations, std::uint32_t gpu_row,
+                                    RowId metadata, const CallStack* stack);
+
+/// Size of the message: the larger of input and output; kNoNumber when elements or type are not known.
+std::int64_t bytes_of_collective(const TraceTables& trace, RowId metadata);
+
+}  // namespace chopper

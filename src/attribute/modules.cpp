@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attribute/modules.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace chopper {
+namespace {
+
+bool any_part(const std::vector<std::string>& parts, std::string_view name) {
+  return parts.empty() || std::any_of(parts.begin(), parts.end(), [&](const std::string& p) {
+           return name.find(p) != std::string_view::npos;
+         });
+}
+
+}  // namespace
+
+ModuleLabels::ModuleLabels(const TraceTables& trace, const Stacks& stacks, const PhaseRules& phases,
+                           const OperationMaps& maps, StringTable& operations)
+    : block_(stacks.frames.size(), kNoIndex), operation_(stacks.frames.size(), kNoString) {
+  if (stacks.frames.empty()) return;
+  find_blocks(trace, stacks, phases, operations);
+  find_operations(stacks, maps, operations);
+}
+
+// Classes with several instances, the one with the largest summed time first; a class that holds or lies in one chosen before, or in itself, is none.
+void ModuleLabels::find_blocks(const TraceTables& trace, const Stacks& stacks, const PhaseRules& phases,
+                               const StringTable& names) {
+  const std::vector<ModuleFrame>& frames = stacks.frames;
+  struct ClassFacts {
+    std::int64_t time_ns = 0;
+    std::set<std::int32_t> instances;
+    std::set<StringId> holds;  // classes of the frames around its own: they hold it
+  };
+  std::map<StringId, ClassFacts> classes;
+  for (const ModuleFrame& frame : frames) {
+    ClassFacts& facts = classes[frame.class_name];
+    facts.time_ns += trace.ranges.duration_ns[frame.row];
+    if (facts.instances.size() < 2) facts.instances.insert(frame.instance);
+    for (std::uint32_t up = frame.parent; up != kNoIndex; up = frames[up].parent) facts.holds.insert(frames[up].class_name);
+  }
+  std::vector<StringId> order;
+  for (const auto& [name, facts] : classes) {
+    const std::string_view text = names.view(name);
+    const bool container = std::find(phases.container_classes.begin(), phases.container_classes.end(), text) !=
+                           phases.container_classes.end();
+    if (facts.instances.size() >= 2 && !container && !facts.holds.contains(name)) order.push_back(name);
+  }
+  std::sort(order.begin(), order.end(), [&](StringId a, StringId b) {
+    const std::int64_t time_a = classes[a].time_ns, time_b = classes[b].time_ns;
+    return time_a != time_b ? time_a > time_b : names.view(a) < names.view(b);
+  });
+  std::set<StringId> chosen;
+  for (const StringId name : order) {
+    const bool nested = std::any_of(chosen.begin(), chosen.end(), [&](StringId other) {
+      return classes[name].holds.contains(other) || classes[other].holds.contains(name);
+    });
+    if (!nested) chosen.insert(name);
+  }
+  for (std::size_t i = 0; i < frames.size(); i++) {  // parents come before their children
+    block_[i] = chosen.contains(frames[i].class_name) ? static_cast<std::uint32_t>(i)
+                : frames[i].parent == kNoIndex        ? kNoIndex
+                                                      : block_[frames[i].parent];
+  }
+}
+
+void ModuleLabels::find_operations(const Stacks& stacks, const OperationMaps& maps, StringTable& operations) {
+  const std::vector<ModuleFrame>& frames = stacks.frames;
+  // Which rules fit a class, once per class.
+  std::unordered_map<StringId, std::vector<std::size_t>> rules_of_class;
+  const auto rules_of = [&](StringId name) -> const std::vector<std::size_t>& {
+    const auto [at, inserted] = rules_of_class.try_emplace(name);
+    if (inserted) {
+      for (std::size_t r = 0; r < maps.modules.size(); r++) {
+        if (any_part(maps.modules[r].class_parts, operations.view(name))) at->second.push_back(r);
+      }
+    }
+    return at->second;
+  };
+  // Instances of one class below one parent frame are numbered in order of their first call; a module called again keeps its number.
+  struct Siblings {
+    std::map<std::size_t, std::vector<std::pair<StringId, std::int32_t>>> by_rule;
+  };
+  std::unordered_map<std::uint32_t, Siblings> siblings;
+  const auto instance_of = [&](const ModuleFrame& frame) { return std::make_pair(frame.class_name, frame.instance); };
+  for (const ModuleFrame& frame : frames) {
+    if (frame.parent == kNoIndex) continue;
+    for (const std::size_t rule : rules_of(frame.class_name)) {
+      auto& list = siblings[frame.parent].by_rule[rule];
+      if (std::find(list.begin(), list.end(), instance_of(frame)) == list.end()) list.push_back(instance_of(frame));
+    }
+  }
+  for (std::size_t i = 0; i < frames.size(); i++) {
+    const ModuleFrame& frame = frames[i];
+    // Containers are passed over: torchtitan and others wrap each block.
+    const std::uint32_t parent = frame.parent;
+    const std::string_view parent_class =
+        parent == kNoIndex ? std::string_view() : operations.view(frames[parent].class_name);
+    for (const std::size_t r : rules_of(frame.class_name)) {
+      const ModuleRule& rule = maps.modules[r];
+      if (!rule.parent_parts.empty() && (parent == kNoIndex || !any_part(rule.parent_parts, parent_class))) continue;
+      if (rule.index >= 0 || rule.of >= 0) {
+        if (parent == kNoIndex) continue;
+        const auto& list = siblings[parent].by_rule[r];
+        const auto place = std::find(list.begin(), list.end(), instance_of(frame)) - list.begin();
+        if (rule.index >= 0 && place != rule.index) continue;
+        if (rule.of >= 0 && static_cast<std::int64_t>(list.size()) != rule.of) continue;
+      }
+      operation_[i] = operations.intern(rule.operation);
+      break;
+    }
+    const bool is_block = block_[i] == i;
+    if (operation_[i] == kNoString && !is_block && parent != kNoIndex) operation_[i] = operation_[parent];
+  }
+}
+
+}  // namespace chopper

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attribute/stacks.h"
+
+#include <algorithm>
+#include <span>
+
+namespace chopper {
+namespace {
+
+// A range that is open. What a call inherits from the ranges around it is kept with each of them, so that a call looks at the top alone.
+struct Open {
+  std::uint32_t row;
+  std::int64_t end_ns;
+  std::size_t range_at, operation_at, copy_at;  // nearest operator or annotation, operator, copy range at or below
+  CallStack inherited;
+};
+constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+class Sweep {
+ public:
+  Sweep(const TraceTables& trace, const RangeOrder& order, RangeNames& names, Stacks& stacks)
+      : trace_(trace), ranges_(trace.ranges), order_(order), names_(names), stacks_(stacks) {}
+
+  void run(std::size_t thread, std::span<const std::uint32_t> calls) {
+    stack_.clear();
+    last_node_ = kNoRow;
+    last_node_end_ = INT64_MIN;
+    std::size_t next = order_.begin[thread];
+    const std::size_t end = order_.begin[thread + 1];
+    for (const std::uint32_t call : calls) {
+      const std::int64_t time = trace_.launches.start_ns[call];
+      for (; next < end && ranges_.start_ns[order_.rows[next]] <= time; next++) open(order_.rows[next], time, thread);
+      while (!stack_.empty() && stack_.back().end_ns <= time) stack_.pop_back();
+      stacks_.of_call[call] = static_cast<std::uint32_t>(stacks_.calls.size());
+      stacks_.calls.push_back(look(call, time, thread));
+    }
+    for (; next < end; next++) see(order_.rows[next], thread);
+  }
+
+ private:
+  bool is_node(std::uint32_t row) const {
+    return ranges_.forward_thread[row] > 0 && ranges_.sequence_number[row] != kNoNumber;
+  }
+  bool is_forward_operator(std::uint32_t row) const {
+    return ranges_.kind[row] == RangeKind::operation && ranges_.sequence_number[row] != kNoNumber &&
+           (ranges_.forward_thread[row] == 0 || ranges_.forward_thread[row] == kNoNumber);
+  }
+
+  // What every range tells of its thread, whether calls are inside or not.
+  const RangeFacts& see(std::uint32_t row, std::size_t thread) {
+    const RangeFacts& facts = names_.facts(ranges_.name[row], ranges_.kind[row]);
+    if (facts.engine || is_node(row)) {
+      stacks_.engine_thread[thread] = 1;
+      if (ranges_.start_ns[row] >= last_node_end_) {
+        last_node_end_ = ranges_.start_ns[row] + ranges_.duration_ns[row];
+        if (is_node(row)) last_node_ = RowId{row};
+      }
+    } else if (is_forward_operator(row) && ranges_.start_ns[row] >= last_node_end_) {
+      stacks_.forward_thread[thread] = 1;
+    }
+    return facts;
+  }
+
+  void open(std::uint32_t row, std::int64_t time, std::size_t thread) {
+    const RangeFacts& facts = see(row, thread);
+    const std::int64_t end = ranges_.start_ns[row] + std::max<std::int64_t>(ranges_.duration_ns[row], 1);
+    while (!stack_.empty() && stack_.back().end_ns <= ranges_.start_ns[row]) stack_.pop_back();
+    if (end <= time) return;
+    const std::size_t here = stack_.size();
+    const bool module = ranges_.kind[row] == RangeKind::module;
+    const bool operation = ranges_.kind[row] == RangeKind::operation;
+    stack_.push_back({row, end, !module ? here : here == 0 ? kNowhere : stack_.back().range_at,
+                      operation   ? here
+                      : here == 0 ? kNowhere
+                                  : stack_.back().operation_at,
+                      facts.copy && !module ? here
+                      : here == 0           ? kNowhere
+                                            : stack_.back().copy_at,
+                      here == 0 ? CallStack{} : stack_.back().inherited});
+    CallStack& context = stack_.back().inherited;
+    inherit(row, here, facts, context);
+    if (!facts.module) return;
+    stacks_.frames.push_back({row, context.frame, static_cast<std::uint32_t>(here), facts.module_class,
+                              facts.module_instance, ThreadId{static_cast<std::uint32_t>(thread)}});
+    context.frame = static_cast<std::uint32_t>(stacks_.frames.size() - 1);
+  }
+
+  void inherit(std::uint32_t row, std::size_t depth, const RangeFacts& facts, CallStack& context) const {
+    const RowId id{row};
+    context.optimizer = context.optimizer || facts.optimizer;
+    context.forward = context.forward || facts.forward;
+    context.backward = context.backward || facts.backward;
+    context.engine = context.engine || facts.engine;
+    context.accumulate = facts.engine ? facts.accumulate : context.accumulate || facts.accumulate;
+    if (context.root == kNoRow && (facts.root || facts.module)) context.root = id;
+    if (is_node(row)) {
+      context.backward_operator = true;
+      context.engine_node = id;
+      context.forward_operator = kNoRow;
+    } else if (facts.engine) {
+      context.engine_node = kNoRow;  // a node without a number hides the one around it
+      context.forward_operator = kNoRow;
+    } else if (is_forward_operator(row)) {
+      context.forward_operator = id;
+      if (context.outer_forward_operator == kNoRow) context.outer_forward_operator = id;
+    }
+    context.clip = context.clip || facts.clip;
+    context.optimizer_step = context.optimizer_step || facts.optimizer_step;
+    context.before_node = context.before_node || facts.before_node;
+    context.prefetch = context.prefetch || facts.prefetch;
+    if (facts.engine || is_node(row)) {
+      context.repeats = false;
+    } else if (facts.module || is_forward_operator(row)) {
+      context.repeats = true;
+    }
+    if (ranges_.kind[row] == RangeKind::operation && context.outermost_operation == kNoRow) context.outermost_operation = id;
+    if (facts.param_comms) context.comms = id;
+    if (facts.kind != kNoString) context.kind = facts.kind;
+    if (facts.layer != kUnknownLayer) {
+      context.layer = facts.layer;
+      context.layer_rule = facts.layer_rule;
+      context.name_depth = static_cast<std::uint32_t>(depth);
+      if (context.launch_layer == kUnknownLayer) context.launch_layer = facts.layer;
+    }
+    if (facts.operation != kNoString) {
+      context.named_operation = facts.operation;
+      context.operation_rule = facts.operation_rule;
+    } else if (facts.engine || is_node(row)) {
+      context.named_operation = kNoString;  // what is around a node does not name what it computes
+      context.operation_rule = LabelRule::none;
+    }
+    if (facts.path_end != kNoString) context.path_end = facts.path_end;
+  }
+
+  // The last opened range is open; those below it may have ended when ranges overlap without nesting.
+  CallStack look(std::uint32_t call, std::int64_t time, std::size_t thread) const {
+    CallStack found = stack_.empty() ? CallStack{} : stack_.back().inherited;
+    found.call = call;
+    found.thread = ThreadId{static_cast<std::uint32_t>(thread)};
+    found.last_node = last_node_;
+    if (stack_.empty()) return found;
+    const auto nearest_open = [&](std::size_t Open::*link) {
+      std::size_t at = stack_.back().*link;
+      while (at != kNowhere && stack_[at].end_ns <= time) at = at == 0 ? kNowhere : stack_[at - 1].*link;
+      return at;
+    };
+    if (const std::size_t at = nearest_open(&Open::range_at); at != kNowhere) found.range = RowId{stack_[at].row};
+    if (const std::size_t at = nearest_open(&Open::operation_at); at != kNowhere)
+      found.operation = RowId{stack_[at].row};
+    found.comm_copy = nearest_open(&Open::copy_at) != kNowhere;
+    return found;
+  }
+
+  const TraceTables& trace_;
+  const HostRangeTable& ranges_;
+  const RangeOrder& order_;
+  RangeNames& names_;
+  Stacks& stacks_;
+  std::vector<Open> stack_;
+  RowId last_node_ = kNoRow;
+  std::int64_t last_node_end_ = INT64_MIN;  // of the outermost node that began last
+};
+
+}  // namespace
+
+Stacks find_stacks(const TraceTables& trace, const RangeOrder& order, const std::vector<std::uint8_t>& wanted,
+                   RangeNames& names) {
+  Stacks stacks;
+  stacks.of_call.assign(num_rows(trace.launches), kNoIndex);
+  stacks.engine_thread.assign(trace.threads.size(), 0);
+  stacks.forward_thread.assign(trace.threads.size(), 0);
+  const RangeOrder by_call = order_calls(trace, wanted);
+  stacks.calls.reserve(by_call.rows.size());
+  Sweep sweep(trace, order, names, stacks);
+  for (std::size_t t = 0; t < trace.threads.size(); t++) {
+    sweep.run(t, std::span<const std::uint32_t>(by_call.rows).subspan(by_call.begin[t], by_call.begin[t + 1] - by_call.begin[t]));
+  }
+  return stacks;
+}
+
+}  // namespace chopper
