@@ -84,10 +84,12 @@ class Attribution {
     name_by_ranges();
     name_collectives();
     name_by_sequence();
+    count_layers_of_stages();
     name_forward_collectives();
     name_repeated_forward();
     name_backward();
     name_backward_by_sequence();
+    name_parts_of_operators();
     name_the_rest();
     number_instances();
     describe_collectives();
@@ -277,7 +279,7 @@ class Attribution {
 
   // Annotations, module paths, frames.
   void name_by_ranges() {
-    const ModuleLabels modules(trace_, stacks_, rules_.phases, rules_.operations, labels_.operations);
+    const ModuleLabels modules(stacks_, rules_.phases, rules_.operations, labels_.operations);
     call_names_.resize(stacks_.calls.size());
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       const CallStack& stack = stacks_.calls[c];
@@ -402,6 +404,27 @@ class Attribution {
     if (best) apply(stream, *best, true);
   }
 
+  // A stage of a pipeline holds an equal part of the blocks: what the order of kernels counts from 0 begins where the stages before end.
+  void count_layers_of_stages() {
+    std::int32_t num_layers = 0;
+    for (std::size_t i = 0; i < num_records(); i++) {
+      if (labels_.layer_rule[i] == LabelRule::sequence) num_layers = std::max(num_layers, labels_.layer[i] + 1);
+    }
+    if (num_layers == 0 || !trace_.facts.rank) return;
+    const StringId p2p = name("p2p");
+    for (std::uint32_t row = 0; row < num_records(); row++) {
+      if (labels_.gpu_class[row] != GpuClass::comm || labels_.operation[row] != p2p) continue;
+      const RowId metadata = metadata_of(trace_, row, stack_of(row));
+      if (metadata == kNoRow) continue;
+      const std::optional<std::int32_t> stage = place_in_group(trace_, metadata, *trace_.facts.rank);
+      if (!stage) continue;
+      for (std::size_t i = 0; i < num_records(); i++) {
+        if (labels_.layer_rule[i] == LabelRule::sequence && labels_.layer[i] >= 0) labels_.layer[i] += *stage * num_layers;
+      }
+      return;
+    }
+  }
+
   std::size_t passes_begun(std::int64_t time) const {
     return static_cast<std::size_t>(std::upper_bound(passes_.begin(), passes_.end(), time,
                                                      [](std::int64_t t, const EnginePass& p) { return t < p.start_ns; }) -
@@ -515,7 +538,8 @@ class Attribution {
       for (const std::uint32_t row : records_of(c)) {
         if (labels_.operation[row] == kNoString && partner.found && !partner.mixed && partner.label.operation != kNoString)
           set_operation(row, partner.label.operation, LabelRule::forward_link);
-        if (labels_.operation[row] == kNoString && stack.accumulate) set_operation(row, name("b_ga"), LabelRule::engine);
+        const bool accumulates = stack.accumulate || (!node && !stack.engine && adds_gradients(stack));
+        if (labels_.operation[row] == kNoString && accumulates) set_operation(row, name("b_ga"), LabelRule::engine);
         if (labels_.operation[row] != kNoString && labels_.operations.view(labels_.operation[row]) == "p2p") {
           set_layer(row, kOutsideLayers, LabelRule::collective);
         }
@@ -529,6 +553,13 @@ class Attribution {
       }
     }
     name_gathers_of_backward();
+  }
+
+  bool adds_gradients(const CallStack& stack) const {
+    if (stack.outermost_operation == kNoRow) return false;
+    const std::string_view operation = trace_.strings.view(trace_.ranges.name[index_of(stack.outermost_operation)]);
+    const std::vector<std::string>& names = rules_.phases.accumulate_operators;
+    return std::find(names.begin(), names.end(), operation) != names.end();
   }
 
   // Gathers of the backward pass that no name places: made before the node that needs them (hooks), or ahead of it (prefetch).
@@ -573,6 +604,28 @@ class Attribution {
     for (const KernelSequence& sequence : rules_.operations.sequences) {
       if (sequence.backward && sequence.map == sequence_->map)
         apply(stream, run_sequence(sequence, stream.items, labels_.operations), false);
+    }
+  }
+
+  // Fills and copies that an operator makes besides its work are part of it.
+  void name_parts_of_operators() {
+    const auto same_operator = [&](std::size_t a, std::size_t b) {
+      return b < stacks_.calls.size() && stacks_.calls[b].thread == stacks_.calls[a].thread &&
+             stacks_.calls[b].operation == stacks_.calls[a].operation;
+    };
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      if (stacks_.calls[c].operation == kNoRow) continue;
+      for (const std::uint32_t row : records_of(c)) {
+        if (!is_copy(labels_.gpu_class[row]) || labels_.operation[row] != kNoString) continue;
+        for (const std::size_t neighbour : {c + 1, c - 1}) {  // of call 0 the one before is none: it wraps to the largest number
+          if (!same_operator(c, neighbour) || records_of(neighbour).empty()) continue;
+          const std::uint32_t other = records_of(neighbour).front();
+          if (!is_model_work(other) || labels_.operation[other] == kNoString) continue;
+          set_operation(row, labels_.operation[other], labels_.operation_rule[other]);
+          if (labels_.layer[row] == kUnknownLayer) set_layer(row, labels_.layer[other], labels_.layer_rule[other]);
+          break;
+        }
+      }
     }
   }
 

@@ -59,4 +59,25 @@ std::int64_t bytes_of_collective(const TraceTables& trace, RowId metadata) {
   return elements * size;
 }
 
+std::optional<std::int32_t> place_in_group(const TraceTables& trace, RowId metadata, std::int64_t rank) {
+  const StringId ranks = trace.collectives.ranks[index_of(metadata)];
+  if (ranks == kNoString) return std::nullopt;
+  const std::string_view text = trace.strings.view(ranks);
+  if (text.find("...") != std::string_view::npos) return std::nullopt;  // more than thirty are cut off
+  std::int32_t place = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] < '0' || text[at] > '9') {
+      at++;
+      continue;
+    }
+    std::int64_t value = 0;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; at++) {
+      if (value < INT32_MAX) value = value * 10 + (text[at] - '0');
+    }
+    if (value == rank) return place;
+    place++;
+  }
+  return std::nullopt;
+}
+
 }  // namespace chopper

@@ -17,27 +17,25 @@ bool any_part(const std::vector<std::string>& parts, std::string_view name) {
 
 }  // namespace
 
-ModuleLabels::ModuleLabels(const TraceTables& trace, const Stacks& stacks, const PhaseRules& phases,
+ModuleLabels::ModuleLabels(const Stacks& stacks, const PhaseRules& phases,
                            const OperationMaps& maps, StringTable& operations)
     : block_(stacks.frames.size(), kNoIndex), operation_(stacks.frames.size(), kNoString) {
   if (stacks.frames.empty()) return;
-  find_blocks(trace, stacks, phases, operations);
+  find_blocks(stacks, phases, operations);
   find_operations(stacks, maps, operations);
 }
 
-// Classes with several instances, the one with the largest summed time first; a class that holds or lies in one chosen before, or in itself, is none.
-void ModuleLabels::find_blocks(const TraceTables& trace, const Stacks& stacks, const PhaseRules& phases,
+// Classes with several instances that hold no instance of themselves.
+void ModuleLabels::find_blocks(const Stacks& stacks, const PhaseRules& phases,
                                const StringTable& names) {
   const std::vector<ModuleFrame>& frames = stacks.frames;
   struct ClassFacts {
-    std::int64_t time_ns = 0;
     std::set<std::int32_t> instances;
     std::set<StringId> holds;  // classes of the frames around its own: they hold it
   };
   std::map<StringId, ClassFacts> classes;
   for (const ModuleFrame& frame : frames) {
     ClassFacts& facts = classes[frame.class_name];
-    facts.time_ns += trace.ranges.duration_ns[frame.row];
     if (facts.instances.size() < 2) facts.instances.insert(frame.instance);
     for (std::uint32_t up = frame.parent; up != kNoIndex; up = frames[up].parent) facts.holds.insert(frames[up].class_name);
   }
@@ -48,16 +46,17 @@ void ModuleLabels::find_blocks(const TraceTables& trace, const Stacks& stacks, c
                            phases.container_classes.end();
     if (facts.instances.size() >= 2 && !container && !facts.holds.contains(name)) order.push_back(name);
   }
-  std::sort(order.begin(), order.end(), [&](StringId a, StringId b) {
-    const std::int64_t time_a = classes[a].time_ns, time_b = classes[b].time_ns;
-    return time_a != time_b ? time_a > time_b : names.view(a) < names.view(b);
-  });
+  // Classes called blocks before all others; of those the ones that no other holds.
+  const auto is_called_block = [&](StringId name) {
+    return any_part(phases.block_parts, names.view(name)) && !any_part(phases.not_block_parts, names.view(name));
+  };
+  if (std::any_of(order.begin(), order.end(), is_called_block))
+    std::erase_if(order, [&](StringId name) { return !is_called_block(name); });
   std::set<StringId> chosen;
   for (const StringId name : order) {
-    const bool nested = std::any_of(chosen.begin(), chosen.end(), [&](StringId other) {
-      return classes[name].holds.contains(other) || classes[other].holds.contains(name);
-    });
-    if (!nested) chosen.insert(name);
+    const bool held = std::any_of(order.begin(), order.end(),
+                                  [&](StringId other) { return classes[name].holds.contains(other); });
+    if (!held) chosen.insert(name);
   }
   for (std::size_t i = 0; i < frames.size(); i++) {  // parents come before their children
     block_[i] = chosen.contains(frames[i].class_name) ? static_cast<std::uint32_t>(i)

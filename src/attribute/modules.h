@@ -13,7 +13,7 @@ namespace chopper {
 
 class ModuleLabels {
  public:
-  ModuleLabels(const TraceTables& trace, const Stacks& stacks, const PhaseRules& phases, const OperationMaps& maps,
+  ModuleLabels(const Stacks& stacks, const PhaseRules& phases, const OperationMaps& maps,
                StringTable& operations);
 
   /// The innermost frame at or outside `frame` that is a block, or kNoIndex.
@@ -22,7 +22,7 @@ class ModuleLabels {
   StringId operation_of(std::uint32_t frame) const { return frame == kNoIndex ? kNoString : operation_[frame]; }
 
  private:
-  void find_blocks(const TraceTables& trace, const Stacks& stacks, const PhaseRules& phases, const StringTable& names);
+  void find_blocks(const Stacks& stacks, const PhaseRules& phases, const StringTable& names);
   void find_operations(const Stacks& stacks, const OperationMaps& maps, StringTable& operations);
 
   std::vector<std::uint32_t> block_;

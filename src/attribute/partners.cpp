@@ -28,16 +28,15 @@ ForwardPartners::ForwardPartners(const TraceTables& trace) : ranges_(trace.range
   backward.erase(std::unique(backward.begin(), backward.end()), backward.end());
   // Ids of threads in records are not the tid of events: each goes to the thread that has most of its numbers.
   std::map<std::int64_t, std::map<std::uint32_t, std::size_t>> votes;
-  std::vector<std::uint32_t> threads;
   for (const Forward& f : forward_) {
-    if (threads.empty() || threads.back() != f.thread) threads.push_back(f.thread);
+    if (forward_threads_.empty() || forward_threads_.back() != f.thread) forward_threads_.push_back(f.thread);
   }
   const auto has = [&](std::uint32_t thread, std::int64_t number) {
     const auto at = std::lower_bound(forward_.begin(), forward_.end(), Forward{thread, number, INT64_MIN, 0});
     return at != forward_.end() && at->thread == thread && at->number == number;
   };
   for (const Backward& b : backward) {
-    for (const std::uint32_t thread : threads) {
+    for (const std::uint32_t thread : forward_threads_) {
       if (has(thread, b.number)) votes[b.thread_id][thread]++;
     }
   }
@@ -48,7 +47,14 @@ ForwardPartners::ForwardPartners(const TraceTables& trace) : ranges_(trace.range
   }
   for (const Backward& b : backward) {
     const auto at = threads_.find(b.thread_id);
-    if (at != threads_.end()) named_.push_back({at->second, b.number});
+    if (at == threads_.end()) continue;
+    if (has(at->second, b.number)) {
+      named_.push_back({at->second, b.number});
+      continue;
+    }
+    for (const std::uint32_t other : forward_threads_) {
+      if (has(other, b.number)) named_.push_back({other, b.number});
+    }
   }
   std::sort(named_.begin(), named_.end());
 }
@@ -58,12 +64,21 @@ RowId ForwardPartners::partner_of(RowId backward) const {
   const auto thread = threads_.find(ranges_.forward_thread[row]);
   if (thread == threads_.end()) return kNoRow;
   const std::int64_t number = ranges_.sequence_number[row];
-  // Of nested operators with one number the one that starts last, and not after the backward operator.
-  auto at = std::upper_bound(forward_.begin(), forward_.end(),
-                             Forward{thread->second, number, ranges_.start_ns[row], UINT32_MAX});
+  if (const RowId found = latest(thread->second, number, ranges_.start_ns[row]); found != kNoRow) return found;
+  // Forward work repeated on another thread may go on with the numbers of the first one.
+  for (const std::uint32_t other : forward_threads_) {
+    if (const RowId found = latest(other, number, ranges_.start_ns[row]); found != kNoRow) return found;
+  }
+  return kNoRow;
+}
+
+// Of nested operators with one number the one that starts last, and not after the backward operator.
+RowId ForwardPartners::latest(std::uint32_t thread, std::int64_t number, std::int64_t time) const {
+  const auto at =
+      std::upper_bound(forward_.begin(), forward_.end(), Forward{thread, number, time, UINT32_MAX});
   if (at == forward_.begin()) return kNoRow;
-  --at;
-  return at->thread == thread->second && at->number == number ? RowId{at->row} : kNoRow;
+  const Forward& found = *std::prev(at);
+  return found.thread == thread && found.number == number ? RowId{found.row} : kNoRow;
 }
 
 bool ForwardPartners::has_partner(RowId forward) const {

@@ -20,6 +20,8 @@ class ForwardPartners {
   bool has_partner(RowId forward) const;
 
  private:
+  RowId latest(std::uint32_t thread, std::int64_t number, std::int64_t time) const;
+
   struct Forward {
     std::uint32_t thread;
     std::int64_t number;
@@ -34,6 +36,7 @@ class ForwardPartners {
   };
   const HostRangeTable& ranges_;
   std::vector<Forward> forward_;  // sorted
+  std::vector<std::uint32_t> forward_threads_;
   std::vector<Named> named_;      // by backward operators; sorted
   std::unordered_map<std::int64_t, std::uint32_t> threads_;  // forward thread id to index of a thread
 };

@@ -9,7 +9,7 @@
 namespace chopper {
 namespace {
 
-constexpr std::array<NamedList<PhaseRules>, 14> kLists = {{
+constexpr std::array<NamedList<PhaseRules>, 17> kLists = {{
     {"optimizer", "prefix", &PhaseRules::optimizer_prefix},
     {"optimizer", "contains_nocase", &PhaseRules::optimizer_contains_nocase},
     {"optimizer", "words", &PhaseRules::optimizer_words},
@@ -22,8 +22,11 @@ constexpr std::array<NamedList<PhaseRules>, 14> kLists = {{
     {"backward", "prefetch_contains", &PhaseRules::prefetch_contains},
     {"engine", "prefix", &PhaseRules::engine_prefix},
     {"engine", "accumulate_contains", &PhaseRules::accumulate_contains},
+    {"engine", "accumulate_operators", &PhaseRules::accumulate_operators},
     {"clip", "operators", &PhaseRules::clip_operators},
     {"modules", "containers", &PhaseRules::container_classes},
+    {"modules", "block_parts", &PhaseRules::block_parts},
+    {"modules", "not_block_parts", &PhaseRules::not_block_parts},
 }};
 
 }  // namespace

@@ -253,6 +253,7 @@ void Sharder::reduce(std::int64_t layer) {
 void Sharder::gradient_ready(std::int64_t bytes) {
   if (!synchronises_) return;
   bucket_bytes_ += bytes;
+  bucket_layer_ = b_.current().layer;
   if (bucket_bytes_ >= kBucketBytes) reduce_bucket();
 }
 
@@ -260,7 +261,7 @@ void Sharder::reduce_bucket() {
   const std::uint32_t ready = b_.new_event();
   b_.record(ready, Stream::compute);
   b_.wait(ready, Stream::reduce);
-  all_reduce(b_, {"ar", Group::data, Stream::reduce, std::exchange(bucket_bytes_, 0) / 2, b_.current().layer});
+  all_reduce(b_, {"ar", Group::data, Stream::reduce, std::exchange(bucket_bytes_, 0) / 2, bucket_layer_});
   last_reduced_ = b_.new_event();
   b_.record(last_reduced_, Stream::reduce);
   has_reduced_ = true;

@@ -67,6 +67,7 @@ class Sharder {
   std::uint32_t copy_out_before_ = kNoEvent;
   std::uint32_t last_reduced_ = 0;
   std::int64_t bucket_bytes_ = 0;
+  std::int64_t bucket_layer_ = -1;  ///< of the gradient that filled it last
   bool has_reduced_ = false;
   bool synchronises_ = true;
 };
