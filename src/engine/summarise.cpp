@@ -165,7 +165,6 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   summary.mark_kind = labels.iterations.kind;
   std::vector<KernelTimes> times;
   const SummaryOptions how{file.shown, {options.grain_layer, options.grain_iteration}, threads};
-  summary.mark_kind = labels.iterations.kind;
   summary.gpus = summarise_gpus(trace, labels, how, summary.health, options.keep_kernels ? &times : nullptr);
   if (options.keep_kernels) summary.kernel_records = keep_records(trace, labels, times);
   set_rank(file, options, summary);
