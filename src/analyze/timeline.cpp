@@ -2,128 +2,40 @@
 #include "analyze/timeline.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <numeric>
+#include <functional>
 #include <unordered_map>
+#include <utility>
 
+#include "analyze/device_work.h"
+#include "analyze/windows.h"
 #include "base/intervals.h"
 #include "base/parallel.h"
+#include "base/wrapping.h"
 
 namespace chopper {
 namespace {
 
-using Rows = std::vector<std::uint32_t>;
-
-Interval interval_of(const GpuWorkTable& gpu, std::uint32_t row) {
-  return {gpu.start_ns[row], gpu.start_ns[row] + gpu.duration_ns[row]};
-}
-
-// Rows of each device in order of (start, end, offset).
-std::map<std::int32_t, Rows> rows_by_device(const GpuWorkTable& gpu) {
-  std::map<std::int32_t, Rows> devices;
-  Rows* last = nullptr;
-  std::int32_t last_device = 0;
-  for (std::uint32_t i = 0; i < num_rows(gpu); i++) {
-    if (last == nullptr || gpu.device[i] != last_device) {
-      last_device = gpu.device[i];
-      last = &devices[last_device];
-    }
-    last->push_back(i);
+// Launch split and overlap of every gpu record.
+void set_times(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
+               std::vector<KernelTimes>& times) {
+  CoverWalk comm(work.comm);
+  for (const std::uint32_t row : work.rows) {
+    const Interval record = interval_of(trace.gpu_work, row);
+    times[row].overlap_ns = comm.overlap(record.start, record.end);
+    if (!is_chain_kernel(trace.gpu_work, labels, row)) continue;
+    times[row].first_of_chain = row == work.first_of_chain;
+    if (!times[row].first_of_chain && labels.launch[row] != kNoRow) times[row].prep_ns = times[row].call_ns = 0;
   }
-  for (auto& [device, rows] : devices) {
-    static_cast<void>(device);
-    struct Key {
-      std::int64_t start_ns, duration_ns;
-      std::uint64_t offset;
-      std::uint32_t row;
-    };
-    std::vector<Key> keys;
-    keys.reserve(rows.size());
-    for (const std::uint32_t row : rows)
-      keys.push_back({gpu.start_ns[row], gpu.duration_ns[row], gpu.offset[row], row});
-    const auto less = [](const Key& a, const Key& b) {
-      return std::tie(a.start_ns, a.duration_ns, a.offset) < std::tie(b.start_ns, b.duration_ns, b.offset);
-    };
-    if (!std::is_sorted(keys.begin(), keys.end(), less)) std::sort(keys.begin(), keys.end(), less);
-    for (std::size_t i = 0; i < rows.size(); i++) rows[i] = keys[i].row;
-  }
-  return devices;
-}
-
-// Covers of the classes of one device.
-struct DeviceCovers {
-  Cover compute, compute_without_copy, comm, copies, comm_copy;
-};
-
-DeviceCovers covers_of(const GpuWorkTable& gpu, const GpuWorkLabels& labels, const Rows& rows) {
-  std::vector<Interval> compute, strict, comm, copies, comm_copy;
-  for (const std::uint32_t row : rows) {
-    const GpuClass c = labels.gpu_class[row];
-    const Interval i = interval_of(gpu, row);
-    if (is_compute(c)) {
-      compute.push_back(i);
-      if (labels.comm_copy[row] == 0) strict.push_back(i);
-    } else {
-      (is_copy(c) ? copies : comm).push_back(i);
-    }
-    if (labels.comm_copy[row] != 0) comm_copy.push_back(i);
-  }
-  return {cover_of(std::move(compute)), cover_of(std::move(strict)), cover_of(std::move(comm)),
-          cover_of(std::move(copies)), cover_of(std::move(comm_copy))};
-}
-
-// Equations 1 to 3 over the COMP kernels in start order:
-//
-//    ... earlier compute ]E        t_l = start of the launch call
-//                         |-- prep --|----- call -----|[ kernel
-//                         E         t_l              t_ks
-//
-// E is the running maximum of the ends before. The parts are intersected with device idle: only that is lost to
-// launching.
-void split_launches(const TraceTables& trace, const GpuWorkLabels& labels, const Rows& rows, const CoverIndex& busy,
-                    const CoverIndex& comm, TimelineRow& line, std::vector<KernelTimes>* times) {
-  const GpuWorkTable& gpu = trace.gpu_work;
-  const auto idle_in = [&](std::int64_t start, std::int64_t end) { return end - start - busy.overlap(start, end); };
-  bool first = true;
-  std::int64_t ends = 0;  // E
-  for (const std::uint32_t row : rows) {
-    const Interval kernel = interval_of(gpu, row);
-    if (times != nullptr) (*times)[row].overlap_ns = comm.overlap(kernel.start, kernel.end);
-    if (!is_compute(labels.gpu_class[row]) || gpu.category[row] != GpuCategory::kernel) continue;
-    const RowId launch = labels.launch[row];
-    if (launch == kNoRow) line.num_no_launch++;
-    if (first) {
-      first = false;
-      ends = kernel.end;
-      if (times != nullptr) (*times)[row].first_of_chain = true;
-      continue;
-    }
-    if (launch != kNoRow) {
-      const std::int64_t gap = std::max<std::int64_t>(0, kernel.start - ends);
-      const std::int64_t called = trace.launches.start_ns[index_of(launch)];
-      const std::int64_t prep = std::min(std::max<std::int64_t>(called - ends, 0), gap);
-      const std::int64_t call = gap - prep;
-      line.prep_ns += prep;
-      line.call_ns += call;
-      if (gap > 0) {
-        line.prep_idle_ns += idle_in(ends, ends + prep);
-        line.call_idle_ns += idle_in(ends + prep, ends + gap);
-      }
-      if (times != nullptr) {
-        (*times)[row].prep_ns = prep;
-        (*times)[row].call_ns = call;
-      }
-    }
-    ends = std::max(ends, kernel.end);
+  for (const LaunchGap& gap : work.gaps) {
+    times[gap.row].prep_ns = gap.prep_ns();
+    times[gap.row].call_ns = gap.call_ns();
   }
 }
 
-void count_records(const GpuWorkTable& gpu, const GpuWorkLabels& labels, const Rows& rows, GpuSummary& summary) {
+void count_records(const GpuWorkTable& gpu, const GpuWorkLabels& labels, const GpuRows& rows, GpuSummary& summary) {
   const auto add = [](LabelCount& count, std::int64_t duration) {
     count.records++;
-    count.duration_ns =
-        static_cast<std::int64_t>(static_cast<std::uint64_t>(count.duration_ns) + static_cast<std::uint64_t>(duration));
+    add_wrapping(count.duration_ns, duration);
   };
   LabelCount rules[3][kNumLabelRules];
   for (const std::uint32_t row : rows) {
@@ -179,7 +91,7 @@ struct GroupHash {
   }
 };
 
-void group_kernels(const TraceTables& trace, const GpuWorkLabels& labels, const Rows& rows, GpuSummary& summary) {
+void group_kernels(const TraceTables& trace, const GpuWorkLabels& labels, const GpuRows& rows, GpuSummary& summary) {
   const GpuWorkTable& gpu = trace.gpu_work;
   std::unordered_map<GroupKey, std::vector<std::int64_t>, GroupHash> groups;
   for (const std::uint32_t row : rows) {
@@ -199,7 +111,7 @@ void group_kernels(const TraceTables& trace, const GpuWorkLabels& labels, const 
 }
 
 // Neighbours on one stream or queue: overlaps beyond the quantum, and records repeated in every field.
-void check_streams(const TraceTables& trace, const Rows& rows, std::string_view shown, HealthLog& health) {
+void check_streams(const TraceTables& trace, const GpuRows& rows, std::string_view shown, HealthLog& health) {
   const GpuWorkTable& gpu = trace.gpu_work;
   struct Last {
     std::uint32_t row;
@@ -262,51 +174,29 @@ LaunchExtents launch_extents(const TraceTables& trace, const GpuWorkLabels& labe
   return extents;
 }
 
-namespace {
-
-// Covers, their lengths and overlaps, and the launch split.
-void measure(const TraceTables& trace, const GpuWorkLabels& labels, const Rows& rows, TimelineRow& line,
-             std::vector<KernelTimes>* times) {
-  const GpuWorkTable& gpu = trace.gpu_work;
-  const DeviceCovers covers = covers_of(gpu, labels, rows);
-  const Cover compute_or_comm = unite(covers.compute, covers.comm);
-  const CoverIndex busy(unite(compute_or_comm, covers.copies));
-  const CoverIndex comm(covers.comm);
-  std::int64_t last = std::numeric_limits<std::int64_t>::min();
-  for (const std::uint32_t row : rows) last = std::max(last, gpu.start_ns[row] + gpu.duration_ns[row]);
-  line.start_ns = gpu.start_ns[rows.front()];
-  line.span_ns = last - gpu.start_ns[rows.front()];
-  line.busy_ns = length_of(busy.cover());
-  line.compute_ns = length_of(covers.compute);
-  line.comm_ns = length_of(covers.comm);
-  line.memcpy_ns = length_of(covers.copies);
-  line.overlap_ns = overlap_of(covers.compute, covers.comm);
-  line.exposed_comm_ns = line.comm_ns - line.overlap_ns;
-  line.exposed_comm_strict_ns = line.comm_ns - overlap_of(covers.comm, covers.compute_without_copy);
-  line.exposed_memcpy_ns = line.memcpy_ns - overlap_of(covers.copies, compute_or_comm);
-  line.idle_ns = line.span_ns - line.busy_ns;
-  line.comm_copy_ns = length_of(covers.comm_copy);
-  CHOPPER_CHECK(line.compute_ns + line.exposed_comm_ns + line.exposed_memcpy_ns + line.idle_ns == line.span_ns);
-  split_launches(trace, labels, rows, busy, comm, line, times);
-  CHOPPER_CHECK(line.prep_idle_ns + line.call_idle_ns <= line.idle_ns);
-}
-
-}  // namespace
-
-std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLabels& labels, std::string_view shown,
-                                       HealthLog& health, std::vector<KernelTimes>* times, unsigned threads) {
+std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLabels& labels,
+                                       const SummaryOptions& options, HealthLog& health,
+                                       std::vector<KernelTimes>* times) {
   const GpuWorkTable& gpu = trace.gpu_work;
   if (times != nullptr) times->assign(num_rows(gpu), {});
   std::vector<GpuSummary> summaries;
-  for (const auto& [device, device_rows] : rows_by_device(gpu)) {
+  for (auto& [device, rows] : rows_by_device(gpu)) {
     GpuSummary& summary = summaries.emplace_back();
-    const Rows& rows = device_rows;
     summary.device = device;
     summary.name = device_name(trace.facts, device);
-    run_tasks(threads,
-              {[&] { measure(trace, labels, rows, summary.timeline, times); },
-               [&] { group_kernels(trace, labels, rows, summary); }, [&] { check_streams(trace, rows, shown, health); },
-               [&] { count_records(gpu, labels, rows, summary); }});
+    const DeviceWork work = prepare_device(trace, labels, std::move(rows));
+    std::vector<std::function<void()>> tasks = {
+        [&] { group_kernels(trace, labels, work.rows, summary); },
+        [&] { summarise_operations(trace, labels, work, options.grain, summary); },
+        [&] {
+          summary.timeline = trace_timeline(trace, labels, work);
+          summary.windows = summarise_windows(trace, labels, work);
+        },
+        [&] { check_streams(trace, work.rows, options.shown, health); },
+        [&] { count_records(gpu, labels, work.rows, summary); },
+    };
+    if (times != nullptr) tasks.emplace_back([&] { set_times(trace, labels, work, *times); });
+    run_tasks(options.threads, tasks);
   }
   return summaries;
 }

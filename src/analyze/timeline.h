@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole-trace time line of each gpu: covers, overlaps, launch split, counts, kernel summary (spec 3 and 6).
+// Everything that is counted and measured of each gpu, in one summary a device (spec 3 to 6).
 #pragma once
 
 #include <string_view>
 #include <vector>
 
+#include "analyze/operations.h"
 #include "model/summary.h"
 #include "model/trace.h"
 
@@ -25,9 +26,17 @@ struct LaunchExtents {
 };
 LaunchExtents launch_extents(const TraceTables& trace, const GpuWorkLabels& labels, std::size_t row);
 
+/// How to summarise.
+struct SummaryOptions {
+  std::string_view shown;  ///< the input's name in health
+  Grain grain;
+  unsigned threads = 1;
+};
+
 /// Summarises the gpu work of a trace, one entry a device, in order of device. `times`, when given, gets one entry a
 /// gpu record. Adds what neighbours on a stream show to `health`.
-std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLabels& labels, std::string_view shown,
-                                       HealthLog& health, std::vector<KernelTimes>* times, unsigned threads);
+std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLabels& labels,
+                                       const SummaryOptions& options, HealthLog& health,
+                                       std::vector<KernelTimes>* times);
 
 }  // namespace chopper

@@ -3,55 +3,27 @@
 
 #include <gtest/gtest.h>
 
+#include "support/hand_trace.h"
+
 namespace chopper {
 namespace {
 
-// A trace of kernels given by hand; all on device 0 and one stream each.
 class Timeline : public testing::Test {
  protected:
   void kernel(std::int64_t start, std::int64_t end, GpuClass gpu_class, std::int64_t launched = kNoNumber) {
-    GpuWorkTable& t = trace_.gpu_work;
-    const auto row = static_cast<std::int64_t>(num_rows(t));
-    t.name.push_back(trace_.strings.intern("k"));
-    t.category.push_back(is_copy(gpu_class) ? GpuCategory::memcpy : GpuCategory::kernel);
-    t.start_ns.push_back(start);
-    t.duration_ns.push_back(end - start);
-    t.device.push_back(0);
-    t.stream.push_back(row);
-    t.correlation.push_back(row + 1);
-    t.external_id.push_back(kNoId);
-    t.bytes.push_back(kNoNumber);
-    t.grid.push_back({});
-    t.block.push_back({});
-    t.collective.push_back(kNoRow);
-    t.offset.push_back(static_cast<std::uint64_t>(row) * 100);
-    RowId launch = kNoRow;
-    if (launched != kNoNumber) {
-      LaunchTable& c = trace_.launches;
-      launch = RowId{static_cast<std::uint32_t>(num_rows(c))};
-      c.name.push_back(trace_.strings.intern("cudaLaunchKernel"));
-      c.kind.push_back(CallKind::runtime);
-      c.start_ns.push_back(launched);
-      c.duration_ns.push_back(1);
-      c.thread.push_back(ThreadId{0});
-      c.correlation.push_back(row + 1);
-      c.offset.push_back(static_cast<std::uint64_t>(row) * 100 + 50);
-    }
-    labels_.launch.push_back(launch);
-    labels_.range.push_back(kNoRow);
-    labels_.operation_range.push_back(kNoRow);
-    labels_.gpu_class.push_back(gpu_class);
-    labels_.comm_copy.push_back(0);
+    hand_.add({.start = start, .end = end, .gpu_class = gpu_class, .launched = launched});
+  }
+  std::vector<GpuSummary> summarise() {
+    hand_.labels.iterations.marks.resize(1);
+    return summarise_gpus(hand_.trace, hand_.labels, {}, health_, &times_);
   }
   TimelineRow line() {
-    trace_.threads = {{"10", "10"}};
-    const std::vector<GpuSummary> gpus = summarise_gpus(trace_, labels_, "input", health_, &times_, 1);
+    const std::vector<GpuSummary> gpus = summarise();
     EXPECT_EQ(gpus.size(), 1u);
     return gpus.front().timeline;
   }
 
-  TraceTables trace_;
-  GpuWorkLabels labels_;
+  test::HandTrace hand_;
   HealthLog health_;
   std::vector<KernelTimes> times_;
 };
@@ -62,8 +34,7 @@ TEST_F(Timeline, LaunchOverheadTable) {
     std::int64_t launched, start, prep, call;
   } rows[] = {{1300, 1500, 300, 200}, {400, 1500, 0, 500}, {400, 900, 0, 0}, {1600, 1500, 500, 0}};
   for (const auto& row : rows) {
-    trace_ = {};
-    labels_ = {};
+    hand_ = {};
     kernel(0, 1000, GpuClass::gemm, 0);
     kernel(row.start, row.start + 700, GpuClass::vector, row.launched);
     const TimelineRow t = line();
@@ -113,9 +84,7 @@ TEST_F(Timeline, OneEmptyKernelHasNoSpan) {
   EXPECT_EQ(t.prep_ns, 0);
 }
 
-TEST_F(Timeline, NothingGivesNoRow) {
-  EXPECT_TRUE(summarise_gpus(trace_, labels_, "input", health_, nullptr, 1).empty());
-}
+TEST_F(Timeline, NothingGivesNoRow) { EXPECT_TRUE(summarise().empty()); }
 
 }  // namespace
 }  // namespace chopper

@@ -54,6 +54,39 @@ std::int64_t overlap_of(std::span<const Interval> a, std::span<const Interval> b
   return sum;
 }
 
+Cover intersect(std::span<const Interval> a, std::span<const Interval> b) {
+  Cover both;
+  std::size_t i = 0;
+  std::size_t k = 0;
+  while (i < a.size() && k < b.size()) {
+    const std::int64_t start = std::max(a[i].start, b[k].start);
+    const std::int64_t end = std::min(a[i].end, b[k].end);
+    if (end > start) both.push_back({start, end});
+    if (a[i].end < b[k].end) {
+      i++;
+    } else {
+      k++;
+    }
+  }
+  return both;
+}
+
+std::vector<std::int64_t> lengths_between(std::span<const Interval> cover, std::span<const std::int64_t> bounds) {
+  std::vector<std::int64_t> lengths;
+  lengths.reserve(bounds.empty() ? 0 : bounds.size() - 1);
+  std::size_t i = 0;  // first interval that ends after the bound
+  for (std::size_t b = 0; b + 1 < bounds.size(); b++) {
+    std::int64_t length = 0;
+    while (i < cover.size() && cover[i].end <= bounds[b]) i++;
+    for (; i < cover.size() && cover[i].start < bounds[b + 1]; i++) {
+      length += std::min(cover[i].end, bounds[b + 1]) - std::max(cover[i].start, bounds[b]);
+      if (cover[i].end > bounds[b + 1]) break;
+    }
+    lengths.push_back(length);
+  }
+  return lengths;
+}
+
 CoverIndex::CoverIndex(Cover cover) : cover_(std::move(cover)) {
   length_before_.reserve(cover_.size());
   std::int64_t sum = 0;
@@ -73,6 +106,19 @@ std::int64_t CoverIndex::before(std::int64_t time) const {
 
 std::int64_t CoverIndex::overlap(std::int64_t start, std::int64_t end) const {
   return end > start ? before(end) - before(start) : 0;
+}
+
+std::int64_t CoverWalk::overlap(std::int64_t start, std::int64_t end) {
+  constexpr std::size_t kSteps = 8;  // what lies further ahead is looked up, so that long intervals cost no more
+  const Cover& cover = index_.cover();
+  while (at_ < cover.size() && cover[at_].end <= start) at_++;
+  if (end <= start) return 0;
+  std::int64_t inside = 0;
+  for (std::size_t i = at_; i < cover.size() && cover[i].start < end; i++) {
+    if (i == at_ + kSteps) return index_.overlap(start, end);
+    inside += std::min(cover[i].end, end) - std::max(cover[i].start, start);
+  }
+  return inside;
 }
 
 }  // namespace chopper

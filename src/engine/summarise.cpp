@@ -164,8 +164,8 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   const GpuWorkLabels labels = attribute_gpu_work(trace, rules, file.shown, summary.health, threads);
   summary.mark_kind = labels.iterations.kind;
   std::vector<KernelTimes> times;
-  summary.gpus =
-      summarise_gpus(trace, labels, file.shown, summary.health, options.keep_kernels ? &times : nullptr, threads);
+  const SummaryOptions how{file.shown, {options.grain_layer, options.grain_iteration}, threads};
+  summary.gpus = summarise_gpus(trace, labels, how, summary.health, options.keep_kernels ? &times : nullptr);
   if (options.keep_kernels) summary.kernel_records = keep_records(trace, labels, times);
   set_rank(file, options, summary);
   return summary;

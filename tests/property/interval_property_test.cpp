@@ -66,7 +66,27 @@ TEST(IntervalProperty, AgreesWithOneFlagForEachNanosecond) {
     EXPECT_EQ(overlap_of(a, b), std::count(in_both.begin(), in_both.end(), true));
     EXPECT_EQ(overlap_of(b, a), overlap_of(a, b));
     EXPECT_EQ(length_of(unite(a, b)), length_of(a) + length_of(b) - overlap_of(a, b));
+    const Cover both = intersect(a, b);
+    EXPECT_EQ(flags_of(both), in_both);
+    EXPECT_EQ(length_of(both), overlap_of(a, b));
+    std::vector<Interval> in_order = x;
+    std::stable_sort(in_order.begin(), in_order.end(),
+                     [](const Interval& i, const Interval& k) { return i.start < k.start; });
+    Cover extended;
+    for (const Interval& i : in_order) extend(extended, i);
+    EXPECT_EQ(extended, a);
     const CoverIndex index(a);
+    CoverWalk walk(index);
+    std::vector<std::int64_t> bounds;
+    for (std::size_t i = 0; i < 1 + random.below(6); i++) bounds.push_back(random.between(-kAxis, kAxis));
+    std::sort(bounds.begin(), bounds.end());
+    const std::vector<std::int64_t> lengths = lengths_between(a, bounds);
+    ASSERT_EQ(lengths.size(), bounds.size() - 1);
+    for (std::size_t i = 0; i < lengths.size(); i++) EXPECT_EQ(lengths[i], index.overlap(bounds[i], bounds[i + 1]));
+    for (const std::int64_t start : bounds) {
+      const std::int64_t end = random.between(-kAxis, kAxis);
+      EXPECT_EQ(walk.overlap(start, end), index.overlap(start, end));
+    }
     for (int i = 0; i < 20; i++) {
       const std::int64_t start = random.between(-kAxis, kAxis - 1);
       const std::int64_t end = random.between(-kAxis, kAxis - 1);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/operations.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "base/wrapping.h"
+
+namespace chopper {
+namespace {
+
+constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::size_t kNumPhases = static_cast<std::size_t>(Phase::unlabelled) + 1;
+
+// Gives each (phase, operation), and with a finer grain each (phase, operation, iteration, layer), a small number.
+// Millions of records fall into few groups: strings are compared at the end only.
+class Groups {
+ public:
+  struct Group {
+    std::uint32_t base = 0;  // of (phase, operation)
+    std::int64_t ordinal = kNotGrouped, layer = kNotGrouped;
+  };
+
+  Groups(const GpuWorkLabels& labels, const Grain& grain)
+      : labels_(labels), grain_(grain), number_of_base_((labels.operations.size() + 1) * kNumPhases, kNone) {}
+
+  std::uint32_t of(std::uint32_t row) {
+    const auto operation = static_cast<std::uint32_t>(index_of(labels_.operation[row]) + 1);  // kNoString: 0
+    const auto base = static_cast<std::uint32_t>(operation * kNumPhases + static_cast<std::size_t>(labels_.phase[row]));
+    if (!grain_.layer && !grain_.iteration) {
+      std::uint32_t& number = number_of_base_[base];
+      if (number == kNone) number = add({base});
+      return number;
+    }
+    const Fine fine{base, grain_.iteration ? labels_.iteration[row] : 0, grain_.layer ? labels_.layer[row] : 0};
+    if (fine == last_) return last_number_;
+    const auto [at, inserted] = numbers_.try_emplace(fine, 0);
+    if (inserted) {
+      at->second = add({base, grain_.iteration ? std::int64_t{fine.iteration} : kNotGrouped,
+                        grain_.layer ? std::int64_t{fine.layer} : kNotGrouped});
+    }
+    last_ = fine;
+    last_number_ = at->second;
+    return last_number_;
+  }
+
+  const std::vector<Group>& all() const { return groups_; }
+  std::size_t num_bases() const { return number_of_base_.size(); }
+  static Phase phase_of(std::size_t base) { return static_cast<Phase>(base % kNumPhases); }
+  std::string operation_of(std::size_t base) const {
+    const auto operation = static_cast<std::uint32_t>(base / kNumPhases);
+    return operation == 0 ? "unlabelled" : std::string(labels_.operations.view(StringId{operation - 1}));
+  }
+
+ private:
+  struct Fine {
+    std::uint32_t base = kNone;
+    std::int32_t iteration = 0, layer = 0;
+    friend bool operator==(const Fine&, const Fine&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Fine& f) const {
+      std::uint64_t h = (std::uint64_t{f.base} << 32 | static_cast<std::uint32_t>(f.iteration)) * 0x9e3779b97f4a7c15ull;
+      h = (h ^ h >> 32 ^ static_cast<std::uint32_t>(f.layer)) * 0xd6e8feb86659fd93ull;
+      return h ^ h >> 32;
+    }
+  };
+
+  std::uint32_t add(Group group) {
+    groups_.push_back(group);
+    return static_cast<std::uint32_t>(groups_.size() - 1);
+  }
+
+  const GpuWorkLabels& labels_;
+  Grain grain_;
+  std::vector<std::uint32_t> number_of_base_;
+  std::unordered_map<Fine, std::uint32_t, Hash> numbers_;
+  Fine last_;
+  std::uint32_t last_number_ = kNone;
+  std::vector<Group> groups_;
+};
+
+// One execution of an operation on this device.
+struct Instance {
+  std::int64_t duration_ns = 0, first_ns = 0, last_ns = 0;  // summed durations; first start, last end
+  std::uint32_t group = kNone;
+};
+
+// Executions by their number, which counts up from 0 over the whole trace.
+std::vector<Instance> make_instances(const GpuWorkLabels& labels, const GpuRows& rows) {
+  std::uint32_t highest = 0;
+  for (const std::uint32_t row : rows) highest = std::max(highest, labels.instance[row]);
+  CHOPPER_CHECK(highest < labels.instance.size());
+  return std::vector<Instance>(highest + std::size_t{1});
+}
+
+}  // namespace
+
+void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
+                          const Grain& grain, GpuSummary& summary) {
+  const GpuWorkTable& gpu = trace.gpu_work;
+  Groups groups(labels, grain);
+  std::vector<OperationSummary> sums;
+  std::vector<Instance> instances = make_instances(labels, work.rows);
+  std::vector<std::int64_t> compute_of_base(groups.num_bases(), 0);
+  const std::vector<std::uint8_t>& complete = work.windows.complete;
+  // Without a complete iteration all of them are better than nothing.
+  const bool any_complete = std::any_of(complete.begin(), complete.end(), [](std::uint8_t c) { return c != 0; });
+
+  CoverWalk comm(work.comm);
+  auto gap = work.gaps.begin();
+  for (const std::uint32_t row : work.rows) {
+    const std::uint32_t group = groups.of(row);
+    if (group == sums.size()) sums.emplace_back();
+    OperationSummary& sum = sums[group];
+    const GpuClass gpu_class = labels.gpu_class[row];
+    const std::int64_t duration = gpu.duration_ns[row], start = gpu.start_ns[row];
+    sum.num_kernels++;
+    add_wrapping(sum.duration_ns, duration);
+    add_wrapping(sum.class_ns[static_cast<std::size_t>(gpu_class)], duration);
+    if (labels.layer[row] != kUnknownLayer) sum.num_layer_known++;
+    if (gpu_class != GpuClass::comm) add_wrapping(sum.overlap_ns, comm.overlap(start, start + duration));
+    if (is_compute(gpu_class)) {
+      add_wrapping(sum.compute_ns, duration);
+      const std::int32_t k = labels.iteration[row];
+      if (k >= 0 && (!any_complete || complete[static_cast<std::size_t>(k)] != 0))
+        add_wrapping(compute_of_base[groups.all()[group].base], duration);
+    }
+    if (labels.launch[row] == kNoRow && is_chain_kernel(gpu, labels, row)) sum.num_no_launch++;
+    if (gap != work.gaps.end() && gap->row == row) {
+      sum.prep_ns += gap->prep_ns();
+      sum.call_ns += gap->call_ns();
+      sum.prep_idle_ns += gap->prep_idle_ns;
+      sum.call_idle_ns += gap->call_idle_ns;
+      ++gap;
+    }
+    Instance& instance = instances[labels.instance[row]];
+    if (instance.group == kNone) instance = {0, start, start, group};
+    add_wrapping(instance.duration_ns, duration);
+    instance.last_ns = std::max(instance.last_ns, start + duration);
+  }
+
+  std::vector<std::vector<std::int64_t>> durations(sums.size());
+  for (const Instance& instance : instances) {
+    if (instance.group == kNone) continue;
+    add_wrapping(sums[instance.group].elapsed_ns, instance.last_ns - instance.first_ns);
+    durations[instance.group].push_back(instance.duration_ns);
+  }
+  for (std::size_t g = 0; g < sums.size(); g++) {
+    sums[g].instances.add_all(durations[g]);
+    const Groups::Group& group = groups.all()[g];
+    summary.operations.emplace(
+        OperationKey{Groups::phase_of(group.base), groups.operation_of(group.base), group.ordinal, group.layer},
+        std::move(sums[g]));
+  }
+  for (std::size_t base = 0; base < compute_of_base.size(); base++) {
+    if (compute_of_base[base] != 0)
+      summary.compute_by_operation[{Groups::phase_of(base), groups.operation_of(base)}] = compute_of_base[base];
+  }
+}
+
+}  // namespace chopper

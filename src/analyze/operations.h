@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations of one device: kernels, time, overlap with communication, launch gaps, instances.
+#pragma once
+
+#include "analyze/device_work.h"
+#include "model/summary.h"
+
+namespace chopper {
+
+/// What the rows of the operations table tell apart besides phase and operation.
+struct Grain {
+  bool layer = false;
+  bool iteration = false;
+};
+
+/// Fills `operations` and `compute_by_operation` of `summary`.
+void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
+                          const Grain& grain, GpuSummary& summary);
+
+}  // namespace chopper

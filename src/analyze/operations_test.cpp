@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/operations.h"
+
+#include <gtest/gtest.h>
+
+#include "support/hand_trace.h"
+
+namespace chopper {
+namespace {
+
+GpuSummary summarise(const test::HandTrace& hand, const Grain& grain = {}) {
+  const DeviceWork work = prepare_device(hand.trace, hand.labels, rows_by_device(hand.trace.gpu_work).begin()->second);
+  GpuSummary summary;
+  summarise_operations(hand.trace, hand.labels, work, grain, summary);
+  return summary;
+}
+
+test::HandTrace two_layers() {
+  test::HandTrace hand;
+  hand.mark(5);
+  hand.mark(6);
+  const auto add = [&](std::int32_t iteration, std::int32_t layer, std::int64_t instance, std::int64_t start,
+                       std::int64_t end, GpuClass gpu_class) {
+    hand.add({.start = start,
+              .end = end,
+              .gpu_class = gpu_class,
+              .launched = start - 5,
+              .iteration = iteration,
+              .phase = Phase::forward,
+              .operation = "mlp_up",
+              .layer = layer,
+              .instance = instance});
+  };
+  add(0, 0, 0, 0, 10, GpuClass::gemm);
+  add(0, 0, 0, 20, 24, GpuClass::vector);
+  add(0, 1, 1, 30, 50, GpuClass::gemm);
+  add(1, 0, 2, 60, 80, GpuClass::gemm);
+  hand.add({.start = 45,
+            .end = 70,
+            .gpu_class = GpuClass::comm,
+            .launched = 40,
+            .iteration = 0,
+            .phase = Phase::forward,
+            .operation = "ag"});
+  hand.add({.start = 90, .end = 95, .operation = ""});
+  return hand;
+}
+
+TEST(Operations, SumsAndInstances) {
+  const GpuSummary summary = summarise(two_layers());
+  ASSERT_EQ(summary.operations.size(), 3u);
+  const OperationSummary& up = summary.operations.at({Phase::forward, "mlp_up"});
+  EXPECT_EQ(up.num_kernels, 4);
+  EXPECT_EQ(up.duration_ns, 54);
+  EXPECT_EQ(up.elapsed_ns, 24 + 20 + 20);
+  EXPECT_EQ(up.instances.count(), 3u);
+  EXPECT_EQ(up.instances.min(), 14);
+  EXPECT_EQ(up.instances.sum(), 54);
+  EXPECT_EQ(up.overlap_ns, 5 + 10);
+  EXPECT_EQ(up.class_ns[static_cast<int>(GpuClass::gemm)], 50);
+  EXPECT_EQ(up.num_layer_known, 4);
+  EXPECT_EQ(up.prep_ns, 5 + 1 + 5);  // gaps 10-20, 24-30, 50-60; launched at 15, 25, 55
+  EXPECT_EQ(up.call_ns, 5 + 5 + 5);
+  EXPECT_EQ(up.prep_idle_ns, 5 + 1);  // communication from 45 to 70
+  EXPECT_EQ(up.call_idle_ns, 5 + 5);
+  const OperationSummary& gather = summary.operations.at({Phase::forward, "ag"});
+  EXPECT_EQ(gather.overlap_ns, 0);
+  EXPECT_EQ(gather.duration_ns, 25);
+  const OperationSummary& rest = summary.operations.at({Phase::unlabelled, "unlabelled"});
+  EXPECT_EQ(rest.num_no_launch, 1);
+  EXPECT_EQ(rest.num_layer_known, 0);
+}
+
+TEST(Operations, FinerGrains) {
+  const test::HandTrace hand = two_layers();
+  const GpuSummary by_layer = summarise(hand, {.layer = true});
+  EXPECT_EQ(by_layer.operations.size(), 4u);
+  EXPECT_EQ(by_layer.operations.at({Phase::forward, "mlp_up", kNotGrouped, 0}).duration_ns, 34);
+  EXPECT_EQ(by_layer.operations.at({Phase::forward, "mlp_up", kNotGrouped, 1}).instances.count(), 1u);
+  EXPECT_EQ(by_layer.operations.at({Phase::unlabelled, "unlabelled", kNotGrouped, kUnknownLayer}).duration_ns, 5);
+  const GpuSummary by_both = summarise(hand, {.layer = true, .iteration = true});
+  EXPECT_EQ(by_both.operations.size(), 5u);
+  EXPECT_EQ(by_both.operations.at({Phase::forward, "mlp_up", 0, 0}).duration_ns, 14);
+  EXPECT_EQ(by_both.operations.at({Phase::forward, "mlp_up", 1, 0}).duration_ns, 20);
+  EXPECT_EQ(by_both.operations.at({Phase::unlabelled, "unlabelled", kNoIteration, kUnknownLayer}).duration_ns, 5);
+}
+
+TEST(Operations, ComparisonOfGpusUsesCompleteIterations) {
+  test::HandTrace hand = two_layers();
+  EXPECT_EQ(summarise(hand).compute_by_operation.at({Phase::forward, "mlp_up"}), 54);
+  hand.labels.iterations.marks[1].closed = false;
+  EXPECT_EQ(summarise(hand).compute_by_operation.at({Phase::forward, "mlp_up"}), 34);
+  hand.labels.iterations.marks[0].closed = false;
+  EXPECT_EQ(summarise(hand).compute_by_operation.at({Phase::forward, "mlp_up"}), 54);
+}
+
+}  // namespace
+}  // namespace chopper

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// From summaries to rows of the answer, one function a subject. Whoever calls them sorts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "catalog/gpus.h"
+#include "engine/engine.h"
+
+namespace chopper {
+
+/// One gpu of one input.
+struct GpuSource {
+  std::size_t index;  ///< of the input
+  const InputSummary& input;
+  const GpuSummary& gpu;
+  const GpuSpec* spec;  ///< nullptr: not known
+};
+
+Field<std::int64_t> rank_field(const InputSummary& input);
+Field<std::int64_t> gpu_field(std::int32_t device);
+Field<ExtentList> extent_field(const Extent& extent);
+Field<std::int64_t> ordinal_field(std::int32_t ordinal);
+Field<std::int64_t> number_field(std::int64_t number);
+Field<std::int64_t> layer_field(std::int64_t layer);
+Field<double> share_field(std::int64_t part, std::int64_t whole, Reason reason);
+
+/// Sets the columns that say which gpu of which input a row is about.
+template <class Row>
+void set_source(const GpuSource& source, Row& row) {
+  row.input = static_cast<std::int64_t>(source.index);
+  row.rank = rank_field(source.input);
+  row.gpu = gpu_field(source.gpu.device);
+}
+
+void add_health_rows(const HealthLog& log, const Field<std::int64_t>& input, Answer& answer);
+void add_input_row(std::size_t index, const InputSummary& input, Answer& answer);
+/// Tables gpus, coverage, label_rules.
+void add_gpu_rows(const GpuSource& source, Answer& answer);
+/// Tables timeline and windows.
+void add_timeline_rows(const GpuSource& source, Answer& answer);
+/// Tables operations and kernel_summary.
+void add_operation_rows(const GpuSource& source, Answer& answer);
+
+}  // namespace chopper
