@@ -182,14 +182,16 @@ void add_input_row(std::size_t index, const InputSummary& input, Answer& answer)
   answer.inputs.push_back(std::move(row));
 }
 
-Field<std::string> spec_field(const GpuSummary& gpu, const std::vector<GpuSpec>& known) {
+// What is stated about the run comes before the name in the trace.
+Field<std::string> spec_field(const GpuSummary& gpu, const std::vector<GpuSpec>& known, const RunFacts& facts) {
+  if (facts.gpu_spec) return *facts.gpu_spec;
   if (!gpu.name) return Reason::no_device_facts;
   const GpuSpec* spec = find_gpu(known, *gpu.name);
   return spec == nullptr ? Field<std::string>(Reason::unknown_gpu) : Field<std::string>(spec->key);
 }
 
 void add_gpu_rows(std::size_t index, const InputSummary& input, const GpuSummary& gpu,
-                  const std::vector<GpuSpec>& known, Answer& answer) {
+                  const std::vector<GpuSpec>& known, const RunFacts& facts, Answer& answer) {
   const auto input_index = static_cast<std::int64_t>(index);
   GpuRow row;
   row.input = input_index;
@@ -198,7 +200,7 @@ void add_gpu_rows(std::size_t index, const InputSummary& input, const GpuSummary
   row.gpu_id = gpu_identity(index, input, gpu.device);
   row.vendor = vendor_field(input.facts.vendor);
   row.name = gpu.name ? Field<std::string>(*gpu.name) : Field<std::string>(Reason::no_device_facts);
-  row.spec = spec_field(gpu, known);
+  row.spec = spec_field(gpu, known, facts);
   row.num_kernels = gpu.num_kernels;
   row.num_memcpy = gpu.num_memcpy;
   row.num_memset = gpu.num_memset;
@@ -279,6 +281,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
 
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
   Answer answer;
+  answer.facts = options.facts;
   answer.health_log = run_health;
   for (const InputSummary& input : summaries) answer.health_log.merge(input.health);
   answer.lost_something = answer.health_log.worst() != Severity::note;
@@ -302,7 +305,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     if (options.only_rank && input.facts.rank != options.only_rank) continue;
     for (const GpuSummary& gpu : input.gpus) {
       if (options.only_gpu && gpu.device != *options.only_gpu) continue;
-      add_gpu_rows(i, input, gpu, known, answer);
+      add_gpu_rows(i, input, gpu, known, options.facts, answer);
     }
   }
   if ((options.only_rank || options.only_gpu) && answer.gpus.empty()) {
