@@ -8,6 +8,7 @@
 #include "catalog/gpus.h"
 #include "engine/engine.h"
 #include "engine/recognise.h"
+#include "engine/throughput_rows.h"
 
 namespace chopper {
 namespace {
@@ -316,6 +317,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   sort_rows(answer.coverage);
   sort_rows(answer.timeline);
   sort_rows(answer.kernel_summary);
+  answer.throughput = throughput_rows(answer, summaries, known);  // behind the steps
   if (options.only_rank || options.only_gpu) {
     for (InputSummary& input : summaries) {
       const bool rank_selected = !options.only_rank || input.facts.rank == options.only_rank;
