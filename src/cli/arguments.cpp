@@ -34,7 +34,7 @@ constexpr std::string_view kHelp =
 // What CLI11 fills; numbers stay text so that the message about a bad one is ours.
 struct Typed {
   std::vector<std::string> runs;
-  std::string json, csv, gpu, rank, format, threads, progress;
+  std::string json, csv, gpu, rank, config, iteration_mark, format, threads, progress;
   std::vector<std::string> set_rank;
   bool kernels = false, strict = false, quiet = false, version = false;
   SynthOptions synth;
@@ -76,6 +76,12 @@ void add_run_options(CLI::App& command, Typed& typed) {
   command.add_option("--set-rank", typed.set_rank, "State the rank of a file; repeatable")
       ->type_name("FILE=N")
       ->allow_extra_args(false);
+  command.add_option("--config", typed.config, "Facts about the run, in place of its chopper.toml")
+      ->type_name("FILE")
+      ->check(refuse_empty);
+  command.add_option("--iteration-mark", typed.iteration_mark, "Ranges whose names begin with TEXT delimit iterations")
+      ->type_name("TEXT")
+      ->check(refuse_empty);
   command.add_option("--format", typed.format, "Read every file as this input format (chopper formats)")
       ->type_name("NAME")
       ->check(refuse_empty);
@@ -271,6 +277,8 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
   arguments.runs.assign(typed.runs.begin(), typed.runs.end());
   RunOptions& options = arguments.options;
   options.strict = typed.strict;
+  options.config = typed.config;
+  options.iteration_mark = typed.iteration_mark;
   if (auto reply = read_format(typed, formats, options)) return *reply;
   if (auto reply = read_set_rank(typed, options)) return *reply;
   if (auto reply = read_numbers(typed, options)) return *reply;

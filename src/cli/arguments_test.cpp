@@ -34,10 +34,16 @@ void expect_usage_error(const std::vector<std::string>& words, const std::string
 }
 
 TEST(ParseArguments, ReadsEveryOptionOfReport) {
-  const Arguments a =
-      parsed({"report",   "a",       "--json",   "-",          "--csv", "d",          "--kernels", "--gpu",
-              "1",        "--rank",  "2",        "--set-rank", "x=y=3", "--set-rank", "z=4",       "b",
-              "--format", "pytorch", "--strict", "--threads",  "5",     "--progress", "plain",     "-q"});
+  const Arguments a = parsed({"report",     "a",          "--json",
+                              "-",          "--csv",      "d",
+                              "--kernels",  "--gpu",      "1",
+                              "--rank",     "2",          "--set-rank",
+                              "x=y=3",      "--set-rank", "z=4",
+                              "b",          "--format",   "pytorch",
+                              "--strict",   "--threads",  "5",
+                              "--progress", "plain",      "-q",
+                              "--config",   "facts.toml", "--iteration-mark",
+                              "train step"});
   EXPECT_EQ(a.command, Command::report);
   EXPECT_EQ(a.runs, (std::vector<std::filesystem::path>{"a", "b"}));
   EXPECT_EQ(a.json_path, "-");
@@ -48,6 +54,8 @@ TEST(ParseArguments, ReadsEveryOptionOfReport) {
   EXPECT_EQ(a.options.set_rank, (std::map<std::string, std::int64_t>{{"x=y", 3}, {"z", 4}}));
   EXPECT_EQ(a.options.format, "pytorch");
   EXPECT_TRUE(a.options.strict);
+  EXPECT_EQ(a.options.config, "facts.toml");
+  EXPECT_EQ(a.options.iteration_mark, "train step");
   EXPECT_EQ(a.options.threads, 5u);
   EXPECT_EQ(a.progress, ProgressMode::plain);
   EXPECT_TRUE(a.quiet);

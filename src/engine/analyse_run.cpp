@@ -9,6 +9,7 @@
 
 #include "base/parallel.h"
 #include "engine/engine.h"
+#include "engine/facts.h"
 
 namespace chopper {
 namespace {
@@ -21,8 +22,11 @@ std::uint64_t size_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const RunOptions& options) {
-  CHOPPER_TRY(RunFiles run, find_run_files(runs, options));
+Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const RunOptions& asked) {
+  CHOPPER_TRY(RunFiles run, find_run_files(runs, asked));
+  RunOptions options = asked;
+  CHOPPER_TRY(options.facts, load_facts(run, asked));
+  if (options.iteration_mark.empty()) options.iteration_mark = options.facts.iteration_mark.value_or("");
   // More threads than this help no reader; a wrong number must not exhaust the machine.
   constexpr unsigned kMaxThreads = 512;
   const unsigned threads =

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "catalog/run_facts.h"
 #include "model/rows.h"
 #include "model/summary.h"
 
@@ -36,6 +37,8 @@ struct RunOptions {
   std::map<std::string, std::int64_t> set_rank;  ///< file (path or name) -> rank
   std::optional<std::int64_t> only_rank;         ///< restrict rows
   std::optional<std::int64_t> only_gpu;
+  std::filesystem::path config;  ///< states the facts of the run; empty: chopper.toml of the RUN directories
+  RunFacts facts;                ///< what is stated about the run; analyse_run reads it
   std::size_t window_bytes = 0;  ///< size of the pieces a file is parsed in; 0: default. Results do not depend on it
   Progress* progress = nullptr;
 };
@@ -48,11 +51,13 @@ struct RunFiles {
     bool named = false;  ///< given on the command line: must be readable
   };
   std::vector<File> files;
-  HealthLog health;  ///< foreign files
+  std::vector<File> facts;  ///< chopper.toml of each RUN directory: the one nearest to it
+  HealthLog health;         ///< foreign files
 };
 
 /// The result tables, sorted by their keys, and what the text answer needs besides.
 struct Answer {
+  RunFacts facts;  ///< as stated
   std::vector<InputRow> inputs;
   std::vector<GpuRow> gpus;
   std::vector<HealthRow> health;

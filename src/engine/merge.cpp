@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/make_rows.h"
 #include "engine/recognise.h"
+#include "engine/throughput_rows.h"
 
 namespace chopper {
 namespace {
@@ -111,6 +112,16 @@ void note_missing_ranks(const std::vector<InputSummary>& inputs, HealthLog& heal
              static_cast<std::uint64_t>(missing));
 }
 
+// What is stated about the run comes before the name in the trace.
+const GpuSpec* spec_of(const GpuSummary& gpu, const std::vector<GpuSpec>& known, const RunFacts& facts) {
+  if (facts.gpu_spec) {
+    const auto stated =
+        std::find_if(known.begin(), known.end(), [&](const GpuSpec& spec) { return spec.key == *facts.gpu_spec; });
+    if (stated != known.end()) return &*stated;
+  }
+  return gpu.name ? find_gpu(known, *gpu.name) : nullptr;
+}
+
 template <class Row>
 void sort_rows(std::vector<Row>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return key_less(a, b); });
@@ -136,6 +147,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
 
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
   Answer answer;
+  answer.facts = options.facts;
   answer.health_log = run_health;
   for (const InputSummary& input : summaries) answer.health_log.merge(input.health);
   answer.lost_something = answer.health_log.worst() != Severity::note;
@@ -159,7 +171,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     if (options.only_rank && input.facts.rank != options.only_rank) continue;
     for (const GpuSummary& gpu : input.gpus) {
       if (options.only_gpu && gpu.device != *options.only_gpu) continue;
-      const GpuSource source{i, input, gpu, gpu.name ? find_gpu(known, *gpu.name) : nullptr};
+      const GpuSource source{i, input, gpu, spec_of(gpu, known, options.facts)};
       add_gpu_rows(source, answer);
       add_timeline_rows(source, answer);
       add_operation_rows(source, answer);
@@ -176,6 +188,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   sort_rows(answer.windows);
   sort_rows(answer.operations);
   sort_rows(answer.kernel_summary);
+  answer.throughput = throughput_rows(answer, summaries, known);  // behind the steps
   if (options.only_rank || options.only_gpu) {
     for (InputSummary& input : summaries) {
       const bool rank_selected = !options.only_rank || input.facts.rank == options.only_rank;

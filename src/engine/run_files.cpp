@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the inputs of a run: recursion, recognition by content, names to show.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
 
 #include "engine/engine.h"
+#include "engine/facts.h"
 #include "engine/formats.h"
 #include "engine/recognise.h"
 
@@ -45,11 +47,32 @@ Result<std::vector<fs::path>> files_below(const fs::path& directory, HealthLog& 
   return files;
 }
 
+// The files of facts that are nearest to the directory: one, or several side by side in different folders.
+std::vector<fs::path> nearest_facts(const fs::path& directory, const std::vector<fs::path>& files) {
+  std::vector<fs::path> nearest;
+  std::ptrdiff_t depth = 0;
+  for (const fs::path& file : files) {
+    if (file.filename() != kFactsFile) continue;
+    const fs::path below = file.lexically_relative(directory);
+    const std::ptrdiff_t here = std::distance(below.begin(), below.end());
+    if (!nearest.empty() && here > depth) continue;
+    if (here < depth) nearest.clear();
+    depth = here;
+    nearest.push_back(file);
+  }
+  return nearest;
+}
+
 void add_directory(const fs::path& directory, const std::string& prefix, const std::vector<fs::path>& files,
                    const RunOptions& options, RunFiles& run) {
+  const std::vector<fs::path> facts = nearest_facts(directory, files);
   for (const fs::path& file : files) {
     const std::string shown = prefix + file.lexically_relative(directory).generic_string();
     std::error_code error;
+    if (std::find(facts.begin(), facts.end(), file) != facts.end()) {
+      run.facts.push_back({file, shown, false});
+      continue;
+    }
     if (fs::file_size(file, error) == 0 && !error) {
       if (named_like_a_trace(file)) {
         run.health.add(HealthKind::input_failed, shown, "empty file (0 bytes): the export was cut off");

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/throughput.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace chopper {
+namespace {
+
+RunFacts llama3_8b(std::int64_t batch, std::int64_t sequence) {
+  RunFacts facts;
+  facts.layers = 32;
+  facts.hidden = 4096;
+  facts.feed_forward = 14336;
+  facts.heads = 32;
+  facts.kv_heads = 8;
+  facts.head_dim = 128;
+  facts.vocabulary = 128256;
+  facts.parameters = 8030261248;
+  facts.batch = batch;
+  facts.sequence = sequence;
+  facts.micro_steps = 1;
+  return facts;
+}
+
+StepRow step(std::int64_t ordinal, std::int64_t step_ns, bool complete = true, bool last = false) {
+  StepRow row;
+  row.ordinal = ordinal;
+  row.step_ns = step_ns;
+  row.complete = complete;
+  row.last = last;
+  return row;
+}
+
+// 100 TFLOP/s.
+GpuSpec round_gpu() {
+  GpuSpec gpu;
+  gpu.num_units = 100;
+  gpu.clock_mhz = 1000;
+  gpu.bf16_flop_per_clock = 1000;
+  return gpu;
+}
+
+TEST(ModelFlops, MatchTheVectorsOfLlama3) {
+  struct Vector {
+    std::int64_t batch, sequence;
+    double with_scores, palm;  // as printed, five digits
+  };
+  for (const Vector& v : {Vector{1, 4096, 1.9983e14, 2.2374e14}, Vector{2, 4096, 3.9966e14, 4.4748e14},
+                          Vector{4, 4096, 7.9931e14, 8.9496e14}, Vector{1, 8192, 4.3044e14, 5.0026e14},
+                          Vector{2, 8192, 8.6088e14, 1.0005e15}}) {
+    const RunFacts facts = llama3_8b(v.batch, v.sequence);
+    const auto causal = causal_flops(facts);
+    const auto palm = palm_flops(facts);
+    ASSERT_TRUE(causal && palm);
+    const auto batch = static_cast<double>(v.batch);
+    EXPECT_NEAR(batch * (causal->forward + causal->backward + causal->scores) / v.with_scores, 1, 3e-5);
+    EXPECT_NEAR(batch * *palm / v.palm, 1, 3e-5);
+  }
+  // b1 s4096 by hand: products 61478 GFLOP and causal attention 32 x 137.4 GFLOP forward.
+  const auto causal = causal_flops(llama3_8b(1, 4096));
+  EXPECT_DOUBLE_EQ(causal->forward, 8192.0 * (32 * 218103808.0 + 4096 * 128256.0) + 32 * 137438953472.0);
+  EXPECT_DOUBLE_EQ(causal->backward, 2 * causal->forward);
+  EXPECT_DOUBLE_EQ(causal->scores, 16 * 137438953472.0);
+}
+
+TEST(ModelFlops, NeedTheModel) {
+  RunFacts facts = llama3_8b(1, 4096);
+  const auto whole = causal_flops(facts);
+  facts.head_dim.reset();  // hidden / heads is 128 as well
+  EXPECT_DOUBLE_EQ(causal_flops(facts)->forward, whole->forward);
+  facts.vocabulary.reset();
+  EXPECT_FALSE(causal_flops(facts).has_value());
+  EXPECT_TRUE(palm_flops(facts).has_value());
+  facts.parameters.reset();
+  EXPECT_FALSE(palm_flops(facts).has_value());
+}
+
+TEST(Throughput, IsTheMedianOverCompleteStepsButTheLast) {
+  const GpuSpec gpu = round_gpu();
+  RunFacts facts = llama3_8b(2, 4096);
+  facts.data_parallel = 8;
+  // 3 s is the lower median of 3 and 4: 2 is incomplete, 1 is the last.
+  const std::vector<StepRow> steps = {step(0, 4'000'000'000), step(1, 2'000'000'000, false), step(2, 3'000'000'000),
+                                      step(3, 1'000'000'000, true, true)};
+  // Of two gpus: 2e14 FLOPs a step each, a tenth of them recomputed, which is a third of the forward pass.
+  const std::vector<GpuFlops> flops = {{8e14, 2.4e14, 8e13, 4}, {8e14, 2.4e14, 8e13, 4}, {0, 0, 0, 4}};
+  const auto rows = throughput({.steps = steps, .facts = facts, .gpu = &gpu, .num_gpus = 3, .flops = flops});
+  ASSERT_EQ(rows.size(), 3u);
+  for (const ThroughputRow& row : rows) {
+    EXPECT_EQ(row.step_time_ns, 3'000'000'000);
+    EXPECT_EQ(row.num_steps, 2);
+    EXPECT_EQ(row.tokens_per_step, 65536);
+    EXPECT_DOUBLE_EQ(row.tokens_per_s.value(), 65536 / 3.0);
+    EXPECT_DOUBLE_EQ(row.tokens_per_s_per_gpu.value(), 8192 / 3.0);
+    EXPECT_DOUBLE_EQ(row.peak_tflops.value(), 100);
+  }
+  const auto one = causal_flops(facts);
+  EXPECT_EQ(rows[0].convention, "causal");
+  EXPECT_DOUBLE_EQ(rows[0].flops_per_step.value(), 16 * 3 * one->forward);
+  EXPECT_DOUBLE_EQ(rows[0].mfu.value(), 2 * 3 * one->forward / 3e14);
+  EXPECT_DOUBLE_EQ(rows[0].hfu.value(), 2 * ((3 + 1 / 3.0) * one->forward + one->scores) / 3e14);
+  EXPECT_EQ(rows[1].convention, "palm");
+  EXPECT_DOUBLE_EQ(rows[1].flops_per_step.value(), 16 * *palm_flops(facts));
+  EXPECT_DOUBLE_EQ(rows[1].mfu.value(), 2 * *palm_flops(facts) / 3e14);
+  EXPECT_DOUBLE_EQ(rows[1].hfu.value(), 2 * *palm_flops(facts) * (1 + 1 / 9.0) / 3e14);
+  EXPECT_EQ(rows[2].convention, "shapes");
+  EXPECT_DOUBLE_EQ(rows[2].flops_per_step.value(), 3.6e14);
+  EXPECT_DOUBLE_EQ(rows[2].mfu.value(), 1.8e14 / 3e14);
+  EXPECT_DOUBLE_EQ(rows[2].hfu.value(), 2e14 / 3e14);
+}
+
+// 8N and 16 L H d s in place of 6N and 12 L H d s.
+TEST(Throughput, FullRecomputationIsPalmsEightN) {
+  const GpuSpec gpu = round_gpu();
+  const RunFacts facts = llama3_8b(1, 4096);
+  const std::vector<StepRow> steps = {step(0, 1'000'000'000)};
+  const std::vector<GpuFlops> flops = {{4e14, 1e14, 1e14, 1}};
+  const auto rows = throughput({.steps = steps, .facts = facts, .gpu = &gpu, .num_gpus = 1, .flops = flops});
+  EXPECT_NEAR(rows[1].hfu.value(), 4096 * (8 * 8030261248.0 + 16.0 * 32 * 4096 * 4096) / 1e14, 1e-12);
+}
+
+TEST(Throughput, TracesFillInWhatTheFactsLeaveOut) {
+  RunFacts facts = llama3_8b(2, 4096);
+  facts.micro_steps.reset();
+  facts.tensor_parallel = 4;
+  const std::vector<StepRow> steps = {step(0, 1'000'000'000)};
+  const auto tokens = [&](std::optional<std::int64_t> world, std::optional<std::int64_t> micro_steps) {
+    return throughput({.steps = steps, .facts = facts, .num_gpus = 4, .world_size = world, .micro_steps = micro_steps})
+        .front()
+        .tokens_per_step;
+  };
+  EXPECT_EQ(tokens(16, 3), 2 * 4096 * 3 * 4);  // 16 ranks are 4 groups of 4
+  EXPECT_EQ(tokens(std::nullopt, 3), 2 * 4096 * 3);
+  EXPECT_EQ(tokens(16, std::nullopt).reason(), Reason::no_batch);
+  EXPECT_EQ(tokens(10, 3).reason(), Reason::no_batch);  // 10 ranks are no groups of 4
+  facts.micro_steps = 5;
+  EXPECT_EQ(tokens(16, 3), 2 * 4096 * 5 * 4);
+  facts.batch = facts.sequence = facts.micro_steps = 1'000'000'000'000'000;
+  EXPECT_EQ(tokens(16, 3).reason(), Reason::no_batch);
+}
+
+TEST(Throughput, SaysWhatIsMissing) {
+  const GpuSpec gpu = round_gpu();
+  const RunFacts none, all = llama3_8b(1, 4096);
+  const std::vector<StepRow> steps = {step(0, 1'000'000'000)}, incomplete = {step(0, 5, false), step(1, 5, true, true)};
+  const std::vector<GpuFlops> flops = {{4e14, 1e14, 0, 1}};
+  EXPECT_TRUE(throughput({.facts = all}).empty());
+
+  auto rows = throughput({.steps = steps, .facts = none, .gpu = &gpu, .num_gpus = 1, .flops = flops});
+  EXPECT_EQ(rows[0].tokens_per_s.reason(), Reason::no_batch);
+  EXPECT_EQ(rows[0].mfu.reason(), Reason::no_model);
+  EXPECT_EQ(rows[1].hfu.reason(), Reason::no_model);
+  EXPECT_DOUBLE_EQ(rows[2].mfu.value(), 4);  // shapes need no facts
+
+  rows = throughput({.steps = incomplete, .facts = all, .gpu = &gpu, .num_gpus = 1, .flops = flops});
+  EXPECT_EQ(rows[0].step_time_ns.reason(), Reason::no_complete_iteration);
+  EXPECT_EQ(rows[0].tokens_per_s.reason(), Reason::no_complete_iteration);
+  EXPECT_EQ(rows[2].mfu.reason(), Reason::no_complete_iteration);
+  EXPECT_TRUE(rows[0].flops_per_step.present());
+
+  rows = throughput({.steps = steps, .facts = all, .num_gpus = 1, .flops = flops});
+  EXPECT_EQ(rows[0].mfu.reason(), Reason::no_peak);
+  EXPECT_EQ(rows[2].hfu.reason(), Reason::no_peak);
+
+  rows = throughput({.steps = steps, .facts = all, .gpu = &gpu, .num_gpus = 1});
+  EXPECT_EQ(rows[2].mfu.reason(), Reason::no_shapes);
+  EXPECT_TRUE(rows[0].mfu.present());
+  EXPECT_EQ(rows[0].hfu.reason(), Reason::no_shapes);  // whether anything is recomputed is not known
+}
+
+TEST(FlopsOf, AddsTheOperationsOfIterations) {
+  GpuSummary gpu;
+  const auto add = [&](Phase phase, std::int64_t ordinal, double flops, double recompute) {
+    OperationSummary& operation = gpu.operations[{phase, "mlp_up", ordinal}];
+    operation.flops = flops;
+    operation.recompute_flops = recompute;
+  };
+  add(Phase::forward, kNotGrouped, 10, 0);
+  add(Phase::backward, kNotGrouped, 25, 5);
+  add(Phase::forward, 0, 100, 0);
+  add(Phase::forward, kHeadIteration, 1000, 0);
+  add(Phase::forward, kTailIteration, 1000, 0);
+  for (const char* scope : {"head", "iteration", "iteration", "tail"}) {
+    gpu.windows.emplace_back();
+    gpu.windows.back().row.scope = scope;
+    gpu.windows.back().row.complete = true;
+    gpu.windows.back().row.micro_steps = 4;
+  }
+  GpuFlops flops = flops_of(gpu);
+  EXPECT_EQ(flops.total, 135);
+  EXPECT_EQ(flops.forward, 110);
+  EXPECT_EQ(flops.recompute, 5);
+  EXPECT_EQ(flops.num_iterations, 2);
+  flops += flops_of(gpu);
+  EXPECT_EQ(flops.total, 270);
+  EXPECT_EQ(flops.num_iterations, 4);
+
+  std::vector<InputSummary> inputs(1);
+  inputs[0].gpus.push_back(gpu);
+  EXPECT_EQ(micro_steps_of(inputs), 4);
+  inputs[0].gpus[0].windows[1].row.micro_steps = 3;
+  EXPECT_EQ(micro_steps_of(inputs), std::nullopt);
+  inputs[0].gpus[0].windows[1].row.complete = false;
+  EXPECT_EQ(micro_steps_of(inputs), 4);
+}
+
+}  // namespace
+}  // namespace chopper

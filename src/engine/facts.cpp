@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/facts.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "catalog/gpus.h"
+
+namespace chopper {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A page of facts is a few kilobytes; what is larger is something else.
+constexpr std::size_t kLargestFile = std::size_t{1} << 20;
+
+Result<std::string> read_text(const fs::path& path, const std::string& shown) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return Error{ErrorCode::not_found, "no such file", shown, "check the path of --config"};
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kLargestFile + 1, '\0');
+  if (fs::is_directory(path, error) || !file)
+    return Error{ErrorCode::unreadable, "cannot be read", shown, "a file of facts is needed here"};
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kLargestFile)
+    return Error{ErrorCode::bad_input, "larger than 1 MB: no file of facts", shown, "name another file with --config"};
+  return text;
+}
+
+Result<RunFacts> read_facts(const fs::path& path, const std::string& shown) {
+  CHOPPER_TRY(const std::string text, read_text(path, shown));
+  CHOPPER_TRY(RunFacts facts, parse_run_facts(text, shown));
+  if (!facts.gpu_spec) return facts;
+  CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
+  if (std::any_of(known.begin(), known.end(), [&](const GpuSpec& gpu) { return gpu.key == *facts.gpu_spec; }))
+    return facts;
+  return Error{ErrorCode::bad_input, "gpu.spec is no gpu of this build: " + *facts.gpu_spec, shown,
+               "the keys there are: chopper gpus"};
+}
+
+}  // namespace
+
+Result<RunFacts> load_facts(const RunFiles& run, const RunOptions& options) {
+  if (!options.config.empty()) return read_facts(options.config, options.config.string());
+  RunFacts facts;
+  for (std::size_t i = 0; i < run.facts.size(); i++) {
+    CHOPPER_TRY(RunFacts found, read_facts(run.facts[i].path, run.facts[i].shown));
+    if (i > 0 && !(found == facts)) {
+      return Error{ErrorCode::conflict, "states other facts than " + run.facts[0].shown + ", and they are one run",
+                   run.facts[i].shown, "name the one that holds: --config FILE"};
+    }
+    facts = std::move(found);
+  }
+  return facts;
+}
+
+}  // namespace chopper
