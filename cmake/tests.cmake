@@ -92,6 +92,17 @@ if(TARGET chopper)
     set_tests_properties(reference_synth PROPERTIES LABELS slow TIMEOUT 900)
   endif()
 
+  if(EXISTS "${PROJECT_SOURCE_DIR}/tests/reference/attribution_compare.py")
+    set(limit "")
+    if(CHOPPER_SANITIZE)
+      set(limit --skip-larger-than 1)
+    endif()
+    add_test(NAME reference_attribution
+             COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/reference/attribution_compare.py" --chopper
+                     $<TARGET_FILE:chopper> --data "${CHOPPER_TEST_DATA}" ${limit})
+    set_tests_properties(reference_attribution PROPERTIES LABELS slow TIMEOUT 1500 SKIP_RETURN_CODE 77)
+  endif()
+
   if(EXISTS "${PROJECT_SOURCE_DIR}/tests/reference/synth_labels.py")
     add_test(NAME reference_labels
              COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/reference/synth_labels.py" --chopper

@@ -7,12 +7,13 @@ itself.
 
     windows_reference.py FILE     prints one JSON object
 
-Iterations are told by the marks `ProfilerStep#N` alone; the other kinds of marks of section 4 are not read.
+`find_marks` reads the marks `ProfilerStep#N` alone, `iteration_marks` all kinds of section 4.
 """
+import bisect
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -20,6 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import chopper_reference as reference  # noqa: E402
 
 MARK = re.compile(r"ProfilerStep#(\d+)\Z", re.ASCII)
+ITERATION = re.compile(r"iteration[ _#:\-<]?(\d+)>?\Z", re.ASCII | re.IGNORECASE)
+OPTIMIZER = "Optimizer.step#"
+ENDLESS = 2 ** 63
 LENGTHS = ("total busy compute comm memcpy overlap exposed_comm exposed_memcpy idle").split()
 
 
@@ -46,13 +50,54 @@ def find_marks(spans):
     return sorted(marks, key=lambda mark: mark[1])
 
 
+def iteration_marks(spans, outermost, text=None):
+    """(rule, thread, [(number, start, end)], the records that are the marks). `outermost`: whether no range of the same kind is
+    around a span; `text`: what the user says marks begin with."""
+    ranges = sorted((s for s in spans if s.cat in reference.RANGE_KIND), key=lambda s: (s.start, -s.end, s.offset))
+    steps = [s for s in ranges if s.name.startswith(OPTIMIZER) and outermost(s)]
+    kinds = (
+        ("user", [s for s in ranges if text and s.name.startswith(text)], re.compile(r"(?s:.*?)(\d+)", re.ASCII)),
+        ("iteration", [s for s in ranges if ITERATION.match(s.name)], ITERATION),
+        ("profiler_step", [s for s in ranges if MARK.match(s.name)], MARK),
+        ("optimizer", [s for s in steps if s.name == steps[0].name], None))
+    for rule, found, pattern in kinds:
+        if not found:
+            continue
+        threads = defaultdict(list)
+        for span in found:
+            threads[span.thread].append(span)
+        thread = max(threads, key=lambda t: len(threads[t]))        # of several the one that begins first
+        marks = []
+        for span in threads[thread]:
+            number = pattern.match(span.name) if pattern else None
+            marks.append((int(number[1]) if number else None, span.start, span.end))
+        return rule, thread, marks, threads[thread]
+    launched = sorted((s for s in spans if s.gpu_kind and s.launch), key=lambda s: (s.launch.start, s.launch.offset, s.start))
+    firsts = periodic_firsts(launched)
+    if firsts:
+        return "periodic", None, [(None, w.launch.start, ENDLESS) for w in firsts], firsts
+    return "none", None, [(None, launched[0].launch.start, ENDLESS)] if launched else [], []
+
+
+def periodic_firsts(launched):
+    """The kernels that begin iterations: of the names of compute kernels that occur equally often, at least three times, and take turns in
+    one order, the first one's. CHOICE: of several such numbers the smallest."""
+    kernels = [w for w in launched if w.gpu_kind == "kernel" and kind_of(w) == "COMP"]
+    count = Counter(w.name for w in kernels)
+    for number in sorted({n for n in count.values() if n >= 3}):
+        turns = [w for w in kernels if count[w.name] == number]
+        num = len(turns) // number
+        if all(w.name == turns[place % num].name for place, w in enumerate(turns)):
+            return turns[::num]
+    return []
+
+
 def place_of(time, marks):
     """The place in `marks` of the iteration of a launch at `time`; None before the first and after the last."""
-    for place, (_, start, end) in enumerate(marks):
-        stop = marks[place + 1][1] if place + 1 < len(marks) else end
-        if start <= time < stop:
-            return place
-    return None
+    place = bisect.bisect_right(marks, time, key=lambda mark: mark[1]) - 1
+    if place < 0 or place + 1 == len(marks) and time >= marks[place][2]:
+        return None
+    return place
 
 
 def places_of(works, marks):
@@ -62,29 +107,40 @@ def places_of(works, marks):
 
 # ----------------------------------------------------------------------------------------------------------- lengths
 
-def lengths(works, start, end):
-    """The lengths of section 3 in [start, end), of all work clipped to it."""
-    inside = [(max(w.start, start), min(w.end, end), kind_of(w)) for w in works if w.start < end and w.end > start]
-    inside = [piece for piece in inside if piece[0] < piece[1]]
-    opening, closing = {}, {}
-    for begin, stop, kind in inside:
-        opening.setdefault(begin, []).append(kind)
-        closing.setdefault(stop, []).append(kind)
+def pieces_of(intervals, start, end):
+    """(length, labels) of the pieces of [start, end) between the end points of intervals (begin, end, labels)."""
+    opening, closing = defaultdict(list), defaultdict(list)
+    for begin, stop, labels in intervals:
+        begin, stop = max(begin, start), min(stop, end)
+        if begin < stop:
+            opening[begin] += labels
+            closing[stop] += labels
+    running = Counter()
     points = sorted({start, end} | opening.keys() | closing.keys())
-    total, running = Counter(), Counter()
     for here, following in zip(points, points[1:]):
         running.update(opening.get(here, ()))
         running.subtract(closing.get(here, ()))
-        length, on = following - here, {kind for kind, n in running.items() if n > 0}
-        total["total"] += length
-        total["busy"] += length if on else 0
-        total["compute"] += length if "COMP" in on else 0
-        total["comm"] += length if "COMM" in on else 0
-        total["memcpy"] += length if "MEM" in on else 0
-        total["overlap"] += length if {"COMP", "COMM"} <= on else 0
-        total["exposed_comm"] += length if "COMM" in on and "COMP" not in on else 0
-        total["exposed_memcpy"] += length if on == {"MEM"} else 0
-        total["idle"] += 0 if on else length
+        yield following - here, {label for label, n in running.items() if n > 0}
+
+
+def add_lengths(total, length, on):
+    """Adds a piece to the lengths of section 3; `on` are the kinds of work that run in it."""
+    total["total"] += length
+    total["busy"] += length if on else 0
+    total["compute"] += length if "COMP" in on else 0
+    total["comm"] += length if "COMM" in on else 0
+    total["memcpy"] += length if "MEM" in on else 0
+    total["overlap"] += length if {"COMP", "COMM"} <= on else 0
+    total["exposed_comm"] += length if "COMM" in on and "COMP" not in on else 0
+    total["exposed_memcpy"] += length if on == {"MEM"} else 0
+    total["idle"] += 0 if on else length
+
+
+def lengths(works, start, end):
+    """The lengths of section 3 in [start, end), of all work clipped to it."""
+    total = Counter()
+    for length, on in pieces_of(((w.start, w.end, [kind_of(w)]) for w in works), start, end):
+        add_lengths(total, length, on)
     return {key: total[key] for key in LENGTHS}
 
 
@@ -113,24 +169,33 @@ def window_starts(works, marks, places):
     return starts
 
 
-def windows(works, marks, places):
-    """Rows of head, iterations and tail."""
+def window_parts(works, marks, places):
+    """[(scope, place, start, end, last)] of head, iterations and tail."""
     if not marks:
         return []
     starts = window_starts(works, marks, places)
     first, last = min(w.start for w in works), max(w.end for w in works)
+    last_place = max((place for place in places.values() if place is not None), default=0)
     parts = [("head", None, first, starts[0], False)] if first < starts[0] else []
-    for place, (number, _, _) in enumerate(marks):
-        parts.append(("iteration", number, starts[place], starts[place + 1], place + 1 == len(marks)))
+    for place in range(len(marks)):
+        parts.append(("iteration", place, starts[place], starts[place + 1], place >= last_place))
     if starts[-1] < last:
         parts.append(("tail", None, starts[-1], last, False))
+    return parts
+
+
+def windows(works, marks, places):
+    """Rows of head, iterations and tail."""
     rows = []
-    for scope, number, start, end, is_last in parts:
+    for scope, place, start, end, is_last in window_parts(works, marks, places):
         row = lengths(works, start, end)
         assert row["total"] == end - start == row["compute"] + row["exposed_comm"] + row["exposed_memcpy"] + row["idle"]
+        number = None if place is None else marks[place][0]
         rows.append({"scope": scope, "iteration": number, "start_ns": start, "last": is_last, "window_ns": row.pop("total")}
                     | {f"window_{key}_ns": value for key, value in row.items()})
-    assert sum(row["window_ns"] for row in rows) == last - first, "head + windows + tail = span"
+    if rows:
+        span = max(w.end for w in works) - min(w.start for w in works)
+        assert sum(row["window_ns"] for row in rows) == span, "head + windows + tail = span"
     return rows
 
 
