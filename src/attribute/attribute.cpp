@@ -339,8 +339,13 @@ class Attribution {
     const std::string_view operator_name =
         operation == kNoRow ? std::string_view() : trace_.strings.view(trace_.ranges.name[index_of(operation)]);
     SequenceItem item;
-    item.features = features_of(rules_.operations.features, operator_name, trace_.strings.view(gpu_.name[row]),
-                                labels_.gpu_class[row]);
+    const std::uint64_t names = static_cast<std::uint64_t>(operation == kNoRow ? UINT32_MAX : index_of(trace_.ranges.name[index_of(operation)])) << 32 |
+                                index_of(gpu_.name[row]);
+    const auto [known, inserted] = features_.try_emplace(names, 0);
+    if (inserted)
+      known->second = features_of(rules_.operations.features, operator_name, trace_.strings.view(gpu_.name[row]),
+                                  labels_.gpu_class[row]);
+    item.features = known->second;
     item.pass = pass;
     item.operation = labels_.operation[row];
     static_cast<void>(call);
@@ -745,6 +750,7 @@ class Attribution {
   std::vector<Phase> phases_;          // of calls
   std::vector<std::uint8_t> repeats_;  // of calls: repeated forward work
   std::vector<Named> call_names_;
+  std::unordered_map<std::uint64_t, FeatureSet> features_;  // by names of operator and kernel, which decide the class, too
   const KernelSequence* sequence_ = nullptr;  // that named the forward passes
   std::unordered_map<std::uint32_t, Partner> partner_labels_;  // by row of the forward operator
   std::unordered_map<std::uint32_t, std::int32_t> launch_layers_;

@@ -8,51 +8,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/id_index.h"
+
 
 namespace chopper {
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
-
-// Correlation id to the launch rows that carry it: open addressing to the first row, rows of one id chained in file
-// order.
-class CorrelationIndex {
- public:
-  explicit CorrelationIndex(const LaunchTable& launches) : next_(num_rows(launches), kNone) {
-    std::size_t slots = 16;
-    while (slots < next_.size() * 2) slots *= 2;
-    slots_.assign(slots, {kNoId, kNone});
-    for (std::size_t i = next_.size(); i-- > 0;) {  // backwards, so that chains run forwards
-      const std::int64_t id = launches.correlation[i];
-      if (id == kNoId) continue;
-      Slot& slot = slots_[slot_of(id)];
-      slot.id = id;
-      next_[i] = slot.first;
-      slot.first = static_cast<std::uint32_t>(i);
-    }
-  }
-  std::uint32_t first(std::int64_t id) const { return slots_[slot_of(id)].first; }
-  std::uint32_t next(std::uint32_t row) const { return next_[row]; }
-
- private:
-  struct Slot {
-    std::int64_t id;
-    std::uint32_t first;
-  };
-  std::size_t slot_of(std::int64_t id) const {
-    const std::size_t mask = slots_.size() - 1;
-    // Ids are mostly consecutive, but any pattern must spread: both halves are mixed in before the multiplication's
-    // upper bits are used.
-    std::uint64_t h = static_cast<std::uint64_t>(id);
-    h = (h ^ h >> 32) * 0x9e3779b97f4a7c15ull;
-    h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9ull;
-    std::size_t at = (h ^ h >> 32) & mask;
-    while (slots_[at].first != kNone && slots_[at].id != id) at = (at + 1) & mask;
-    return at;
-  }
-  std::vector<Slot> slots_;
-  std::vector<std::uint32_t> next_;
-};
+constexpr std::uint32_t kNone = IdIndex::kNone;
 
 // The calls that share one correlation id, by kind and process, in order of (start, row). Made once for each id that
 // has several calls.
@@ -68,7 +30,7 @@ class SharedCorrelations {
     }
   };
 
-  const std::vector<Call>& calls(const LaunchTable& launches, const CorrelationIndex& index,
+  const std::vector<Call>& calls(const LaunchTable& launches, const IdIndex& index,
                                  const std::vector<std::uint32_t>& process_of, std::int64_t id) {
     const auto [at, inserted] = calls_.try_emplace(id);
     if (inserted) {
@@ -106,7 +68,7 @@ bool several_processes(const LaunchTable& calls, const std::vector<std::uint32_t
 // A gpu record does not say which process launched it. In a file of several processes each device belongs to the one
 // that most of its unambiguous records point to; kNone where there is no majority.
 std::unordered_map<std::int32_t, std::uint32_t> processes_of_devices(const TraceTables& trace,
-                                                                     const CorrelationIndex& index,
+                                                                     const IdIndex& index,
                                                                      const std::vector<std::uint32_t>& process_of) {
   std::unordered_map<std::int32_t, std::map<std::uint32_t, std::uint64_t>> votes;
   for (std::size_t i = 0; i < num_rows(trace.gpu_work); i++) {
@@ -144,7 +106,7 @@ bool is_kernel_launch(std::string_view name) {
 LaunchLinks link_launches(const TraceTables& trace) {
   const GpuWorkTable& gpu = trace.gpu_work;
   const LaunchTable& calls = trace.launches;
-  const CorrelationIndex index(calls);
+  const IdIndex index(calls.correlation, kNoId);
   const std::vector<std::uint32_t> process_of = processes_of_threads(trace);
   const bool merged = several_processes(calls, process_of);
   const auto owner_of =

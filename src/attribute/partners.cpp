@@ -3,41 +3,50 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace chopper {
+namespace {
+
+// Thread and number in one id. Numbers use 48 bits in any real trace; larger ones only share ids, which `latest` tells apart.
+std::int64_t key_of(std::uint32_t thread, std::int64_t number) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(number) ^ static_cast<std::uint64_t>(thread + 1) << 48);
+}
+
+}  // namespace
 
 ForwardPartners::ForwardPartners(const TraceTables& trace) : ranges_(trace.ranges) {
-  struct Backward {
-    std::int64_t thread_id;
-    std::int64_t number;
-    auto operator<=>(const Backward&) const = default;
-  };
-  std::vector<Backward> backward;
+  std::vector<std::uint8_t> has_forward(trace.threads.size(), 0);
+  named_.assign(num_rows(ranges_), 0);
   for (std::uint32_t row = 0; row < num_rows(ranges_); row++) {
     if (ranges_.sequence_number[row] == kNoNumber || ranges_.kind[row] == RangeKind::module) continue;
-    const std::int64_t number = ranges_.sequence_number[row];
     if (ranges_.forward_thread[row] > 0) {
-      backward.push_back({ranges_.forward_thread[row], number});
+      backward_.push_back(row);
     } else {
-      forward_.push_back({index_of(ranges_.thread[row]), number, ranges_.start_ns[row], row});
+      rows_.push_back(row);
+      keys_.push_back(key_of(index_of(ranges_.thread[row]), ranges_.sequence_number[row]));
+      has_forward[index_of(ranges_.thread[row])] = 1;
     }
   }
-  if (!std::is_sorted(forward_.begin(), forward_.end())) std::sort(forward_.begin(), forward_.end());
-  std::sort(backward.begin(), backward.end());
-  backward.erase(std::unique(backward.begin(), backward.end()), backward.end());
-  // Ids of threads in records are not the tid of events: each goes to the thread that has most of its numbers.
-  std::map<std::int64_t, std::map<std::uint32_t, std::size_t>> votes;
-  for (const Forward& f : forward_) {
-    if (forward_threads_.empty() || forward_threads_.back() != f.thread) forward_threads_.push_back(f.thread);
+  if (backward_.empty() || rows_.empty()) return;
+  for (std::uint32_t thread = 0; thread < has_forward.size(); thread++) {
+    if (has_forward[thread] != 0) forward_threads_.push_back(thread);
   }
-  const auto has = [&](std::uint32_t thread, std::int64_t number) {
-    const auto at = std::lower_bound(forward_.begin(), forward_.end(), Forward{thread, number, INT64_MIN, 0});
-    return at != forward_.end() && at->thread == thread && at->number == number;
-  };
-  for (const Backward& b : backward) {
+  index_.emplace(keys_, 0);
+  find_threads();
+  mark_named();
+}
+
+// Ids of threads in records are not the tid of events: each goes to the thread that has most of its numbers.
+void ForwardPartners::find_threads() {
+  if (forward_threads_.size() == 1) {
+    for (const std::uint32_t row : backward_) threads_[ranges_.forward_thread[row]] = forward_threads_[0];
+    return;
+  }
+  std::map<std::int64_t, std::map<std::uint32_t, std::size_t>> votes;
+  for (const std::uint32_t row : backward_) {
     for (const std::uint32_t thread : forward_threads_) {
-      if (has(thread, b.number)) votes[b.thread_id][thread]++;
+      if (index_->first(key_of(thread, ranges_.sequence_number[row])) != IdIndex::kNone)
+        votes[ranges_.forward_thread[row]][thread]++;
     }
   }
   for (const auto& [id, counts] : votes) {
@@ -45,46 +54,48 @@ ForwardPartners::ForwardPartners(const TraceTables& trace) : ranges_(trace.range
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     threads_[id] = best->first;
   }
-  for (const Backward& b : backward) {
-    const auto at = threads_.find(b.thread_id);
-    if (at == threads_.end()) continue;
-    if (has(at->second, b.number)) {
-      named_.push_back({at->second, b.number});
-      continue;
-    }
-    for (const std::uint32_t other : forward_threads_) {
-      if (has(other, b.number)) named_.push_back({other, b.number});
-    }
+}
+
+void ForwardPartners::mark_named() {
+  for (const std::uint32_t row : backward_) {
+    const auto thread = threads_.find(ranges_.forward_thread[row]);
+    if (thread == threads_.end()) continue;
+    const auto mark = [&](std::uint32_t t) {
+      std::uint32_t at = index_->first(key_of(t, ranges_.sequence_number[row]));
+      const bool any = at != IdIndex::kNone;
+      for (; at != IdIndex::kNone && named_[rows_[at]] == 0; at = index_->next(at)) named_[rows_[at]] = 1;
+      return any;
+    };
+    if (mark(thread->second)) continue;
+    for (const std::uint32_t other : forward_threads_) mark(other);
   }
-  std::sort(named_.begin(), named_.end());
 }
 
 RowId ForwardPartners::partner_of(RowId backward) const {
+  if (!index_) return kNoRow;
   const std::uint32_t row = index_of(backward);
   const auto thread = threads_.find(ranges_.forward_thread[row]);
   if (thread == threads_.end()) return kNoRow;
   const std::int64_t number = ranges_.sequence_number[row];
-  if (const RowId found = latest(thread->second, number, ranges_.start_ns[row]); found != kNoRow) return found;
+  const std::int64_t time = ranges_.start_ns[row];
+  if (const RowId found = latest(thread->second, number, time); found != kNoRow) return found;
   // Forward work repeated on another thread may go on with the numbers of the first one.
   for (const std::uint32_t other : forward_threads_) {
-    if (const RowId found = latest(other, number, ranges_.start_ns[row]); found != kNoRow) return found;
+    if (const RowId found = latest(other, number, time); found != kNoRow) return found;
   }
   return kNoRow;
 }
 
 // Of nested operators with one number the one that starts last, and not after the backward operator.
 RowId ForwardPartners::latest(std::uint32_t thread, std::int64_t number, std::int64_t time) const {
-  const auto at =
-      std::upper_bound(forward_.begin(), forward_.end(), Forward{thread, number, time, UINT32_MAX});
-  if (at == forward_.begin()) return kNoRow;
-  const Forward& found = *std::prev(at);
-  return found.thread == thread && found.number == number ? RowId{found.row} : kNoRow;
-}
-
-bool ForwardPartners::has_partner(RowId forward) const {
-  const std::uint32_t row = index_of(forward);
-  return std::binary_search(named_.begin(), named_.end(),
-                            Named{index_of(ranges_.thread[row]), ranges_.sequence_number[row]});
+  RowId found = kNoRow;
+  for (std::uint32_t at = index_->first(key_of(thread, number)); at != IdIndex::kNone; at = index_->next(at)) {
+    const std::uint32_t row = rows_[at];
+    if (index_of(ranges_.thread[row]) != thread || ranges_.sequence_number[row] != number || ranges_.start_ns[row] > time)
+      continue;
+    if (found == kNoRow || ranges_.start_ns[row] >= ranges_.start_ns[index_of(found)]) found = RowId{row};
+  }
+  return found;
 }
 
 }  // namespace chopper

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "base/id_index.h"
 #include "model/trace.h"
 
 namespace chopper {
@@ -17,28 +19,21 @@ class ForwardPartners {
   /// Row of the forward operator of a backward one, or kNoRow.
   RowId partner_of(RowId backward) const;
   /// Whether some backward operator names the thread and number of this forward operator.
-  bool has_partner(RowId forward) const;
+  bool has_partner(RowId forward) const { return named_[index_of(forward)] != 0; }
 
  private:
+  void find_threads();
+  void mark_named();
   RowId latest(std::uint32_t thread, std::int64_t number, std::int64_t time) const;
 
-  struct Forward {
-    std::uint32_t thread;
-    std::int64_t number;
-    std::int64_t start_ns;
-    std::uint32_t row;
-    friend auto operator<=>(const Forward&, const Forward&) = default;
-  };
-  struct Named {
-    std::uint32_t thread;
-    std::int64_t number;
-    friend auto operator<=>(const Named&, const Named&) = default;
-  };
   const HostRangeTable& ranges_;
-  std::vector<Forward> forward_;  // sorted
-  std::vector<std::uint32_t> forward_threads_;
-  std::vector<Named> named_;      // by backward operators; sorted
+  std::vector<std::uint32_t> rows_;             // forward operators, in order of row
+  std::vector<std::int64_t> keys_;              // their threads and numbers
+  std::vector<std::uint32_t> forward_threads_;  // threads that have any
+  std::optional<IdIndex> index_;                // of keys_
+  std::vector<std::uint32_t> backward_;         // rows of backward operators
   std::unordered_map<std::int64_t, std::uint32_t> threads_;  // forward thread id to index of a thread
+  std::vector<std::uint8_t> named_;             // by row: a forward operator that a backward one names
 };
 
 }  // namespace chopper

@@ -124,12 +124,27 @@ StringId EventRows::name_of(std::string_view token) {
   return dictionary_.name(token);
 }
 
-// Shapes and types of inputs, as written. Operators of one name mostly have the same ones time after time.
-StringId EventRows::list_of(std::string_view json, StringId operation, std::vector<StringId>& last_lists) {
+// Inputs of operators that make views or leave the work to others inside them, and of nodes of the autograd engine, say nothing about work: they are not kept.
+EventRows::InputLists& EventRows::inputs_of(StringId operation) {
+  if (index_of(operation) >= last_inputs_.size()) last_inputs_.resize(index_of(operation) + 1);
+  InputLists& inputs = last_inputs_[index_of(operation)];
+  if (inputs.known) return inputs;
+  inputs.known = true;
+  const std::string_view name = dictionary_.names().view(operation);
+  constexpr std::array<std::string_view, 29> kViews = {
+      "aten::view",       "aten::transpose", "aten::t",         "aten::as_strided", "aten::detach",    "detach",
+      "aten::expand",     "aten::slice",     "aten::select",    "aten::unsqueeze",  "aten::squeeze",   "aten::permute",
+      "aten::empty",      "aten::empty_like", "aten::empty_strided", "aten::_unsafe_view", "aten::narrow", "aten::split",
+      "aten::unbind",     "aten::alias",     "aten::result_type", "aten::lift_fresh", "aten::to", "aten::_to_copy", "aten::contiguous", "aten::clone", "aten::reshape", "aten::linear", "aten::matmul"};
+  inputs.wanted = !name.starts_with("autograd::") && name.find("Backward") == std::string_view::npos &&
+                  std::find(kViews.begin(), kViews.end(), name) == kViews.end();
+  return inputs;
+}
+
+// A list as written. Operators of one name mostly have the same ones time after time.
+StringId EventRows::list_of(std::string_view json, StringId& last) {
   if (json.size() < 3 || json.front() != '[') return kNoString;
   while (json.back() != ']') json.remove_suffix(1);
-  if (index_of(operation) >= last_lists.size()) last_lists.resize(index_of(operation) + 1, kNoString);
-  StringId& last = last_lists[index_of(operation)];
   if (last == kNoString || dictionary_.names().view(last) != json) last = dictionary_.name(json);
   return last;
 }
@@ -345,8 +360,16 @@ void EventRows::add_range(const EventFields& fields, const Span& span, EventPart
   t.sequence_number.push_back(integer_or(fields[Member::sequence_number], kNoNumber));
   t.forward_thread.push_back(integer_or(fields[Member::forward_thread], kNoNumber));
   const bool is_operation = span.kind == EventKind::operation;
-  t.shapes.push_back(is_operation ? list_of(fields[Member::shapes], t.name.back(), last_shapes_) : kNoString);
-  t.types.push_back(is_operation ? list_of(fields[Member::types], t.name.back(), last_types_) : kNoString);
+  StringId shapes = kNoString;
+  StringId types = kNoString;
+  if (is_operation && !fields[Member::shapes].empty()) {
+    if (InputLists& inputs = inputs_of(t.name.back()); inputs.wanted) {
+      shapes = list_of(fields[Member::shapes], inputs.shapes);
+      types = list_of(fields[Member::types], inputs.types);
+    }
+  }
+  t.shapes.push_back(shapes);
+  t.types.push_back(types);
   t.collective.push_back(is_operation ? add_collective(fields, part) : kNoRow);
   t.offset.push_back(span.offset);
   if (!fields[Member::rank].empty() && part.process_group_rank == kNoNumber &&

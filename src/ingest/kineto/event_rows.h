@@ -104,6 +104,11 @@ class EventRows {
 
  private:
   struct Span;
+  // By name of the operator: whether its inputs are kept, and the lists it had last, which most repeat.
+  struct InputLists {
+    StringId shapes = kNoString, types = kNoString;
+    bool wanted = true, known = false;
+  };
   void add_span(const EventFields& fields, std::uint64_t offset, char phase, EventPart& part);
   bool read_times(const EventFields& fields, char phase, Span& span, EventPart& part);
   OpenSpan add_row(const EventFields& fields, const Span& span, EventPart& part);
@@ -114,7 +119,8 @@ class EventRows {
   void add_memory_event(const EventFields& fields, std::uint64_t offset, std::int64_t time_ns, EventPart& part);
   RowId add_collective(const EventFields& fields, EventPart& part);
   StringId name_of(std::string_view token);
-  StringId list_of(std::string_view json, StringId operation, std::vector<StringId>& last_lists);
+  InputLists& inputs_of(StringId operation);
+  StringId list_of(std::string_view json, StringId& last);
   EventKind kind_of(std::string_view category);
   std::int64_t time_of(std::string_view token, EventPart& part, bool& valid, bool& overflow);
 
@@ -122,7 +128,7 @@ class EventRows {
   bool unpadded_;
   bool last_had_phase_ = false;
   std::string last_category_;
-  std::vector<StringId> last_shapes_, last_types_;  // by name of the operator: most repeat what they had before
+  std::vector<InputLists> last_inputs_;
   EventKind last_kind_ = EventKind::host;
 };
 
