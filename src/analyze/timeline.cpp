@@ -57,7 +57,7 @@ void count_records(const GpuWorkTable& gpu, const GpuWorkLabels& labels, const G
     if (labels.range[row] != kNoRow) add(summary.in_range, duration);
     if (labels.operation_range[row] != kNoRow) add(summary.in_operation, duration);
     if (labels.gpu_class[row] != GpuClass::other) add(summary.classed, duration);
-    if (labels.iteration[row] != kNoIteration) add(summary.in_iteration, duration);
+    if (labels.iteration[row] >= 0) add(summary.in_iteration, duration);
     if (labels.phase[row] != Phase::unlabelled) add(summary.with_phase, duration);
     if (labels.layer[row] != kUnknownLayer) add(summary.with_layer, duration);
     if (labels.operation[row] != kNoString) add(summary.with_operation, duration);

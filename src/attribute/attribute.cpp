@@ -75,22 +75,29 @@ class Attribution {
   GpuWorkLabels run(std::string_view shown, HealthLog& health, unsigned threads) {
     run_tasks(threads, {[&] { links_ = link_launches(trace_); }, [&] { order_ = order_ranges(trace_); }});
     report_links(trace_, links_, shown, health);
+    const ForwardPartners partners(trace_);
+    partners_ = &partners;
     look_up_stacks();
     classify_gpu_work(trace_, rules_.classes, labels_);
     place_in_iterations();
-    const ForwardPartners partners(trace_);
-    partners_ = &partners;
     find_phases();
     name_by_ranges();
     name_collectives();
     name_by_sequence();
     count_layers_of_stages();
     name_forward_collectives();
+    name_parts_of_operators();
+    name_operations_of_the_rest([&](std::size_t c) { return phases_[c] == Phase::forward; });
     name_repeated_forward();
+    name_operations_of_the_rest([&](std::size_t c) { return repeats_[c] != 0; });
+    partner_labels_.clear();  // those of repeated work were looked up before it had names
+    look_up_idle_partners();
     name_backward();
     name_backward_by_sequence();
     name_parts_of_operators();
-    name_the_rest();
+    name_operations_of_the_rest([](std::size_t) { return true; });
+    name_layers_of_the_rest();
+    name_unlinked_collectives();
     number_instances();
     describe_collectives();
     return std::move(labels_);
@@ -122,8 +129,8 @@ class Attribution {
     for (const RowId launch : links_.launch) {
       if (launch != kNoRow) wanted[index_of(launch)] = 1;
     }
-    RangeNames names(trace_.strings, rules_.classes, rules_.phases, rules_.operations, labels_.operations);
-    stacks_ = find_stacks(trace_, order_, wanted, names);
+    names_.emplace(trace_.strings, rules_.classes, rules_.phases, rules_.operations, labels_.operations);
+    stacks_ = find_stacks(trace_, order_, wanted, *partners_, *names_);
     const std::size_t n = num_records();
     labels_.launch = links_.launch;
     labels_.range.assign(n, kNoRow);
@@ -218,7 +225,6 @@ class Attribution {
       Phase phase;
       LabelRule rule;
     };
-    const auto partnered = [&](RowId forward) { return forward != kNoRow && partners_->has_partner(forward); };
     phases_.resize(stacks_.calls.size());
     repeats_.assign(stacks_.calls.size(), 0);
     std::vector<LabelRule> rules(stacks_.calls.size());
@@ -228,11 +234,10 @@ class Attribution {
       const PhaseFound found = [&]() -> PhaseFound {
         if (stack.optimizer) return {Phase::optimizer, LabelRule::optimizer};
         if (autograd || stack.engine || stack.backward_operator) return {Phase::backward, LabelRule::engine};
-        if (stack.backward) return {Phase::backward, LabelRule::annotation};
+        if (stack.partnered) return {Phase::forward, LabelRule::forward_link};
         if (stack.frame != kNoIndex) return {Phase::forward, LabelRule::module_class};
         if (stack.forward) return {Phase::forward, LabelRule::annotation};
-        if (partnered(stack.forward_operator) || partnered(stack.outer_forward_operator))
-          return {Phase::forward, LabelRule::forward_link};
+        if (stack.backward) return {Phase::backward, LabelRule::annotation};
         return {Phase::other, LabelRule::host_range};
       }();
       phases_[c] = found.phase;
@@ -278,25 +283,28 @@ class Attribution {
   }
 
   // Annotations, module paths, frames.
+  Named name_of_stack(const CallStack& stack) const {
+    Named named;
+    named.operation = stack.named_operation;
+    named.operation_rule = stack.operation_rule;
+    named.layer = stack.layer;
+    named.layer_rule = stack.layer_rule;
+    const std::uint32_t block = modules_->block_of(stack.frame);
+    if (block != kNoIndex && (named.layer == kUnknownLayer || stacks_.frames[block].depth > stack.name_depth)) {
+      named.layer = stacks_.frames[block].instance;
+      named.layer_rule = LabelRule::module_class;
+    }
+    if (named.operation == kNoString) {
+      named.operation = modules_->operation_of(stack.frame);
+      if (named.operation != kNoString) named.operation_rule = LabelRule::module_class;
+    }
+    return named;
+  }
+
   void name_by_ranges() {
-    const ModuleLabels modules(stacks_, rules_.phases, rules_.operations, labels_.operations);
-    call_names_.resize(stacks_.calls.size());
+    modules_.emplace(stacks_, rules_.phases, rules_.operations, labels_.operations);
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
-      const CallStack& stack = stacks_.calls[c];
-      Named& named = call_names_[c];
-      named.operation = stack.named_operation;
-      named.operation_rule = stack.operation_rule;
-      named.layer = stack.layer;
-      named.layer_rule = stack.layer_rule;
-      const std::uint32_t block = modules.block_of(stack.frame);
-      if (block != kNoIndex && (named.layer == kUnknownLayer || stacks_.frames[block].depth > stack.name_depth)) {
-        named.layer = stacks_.frames[block].instance;
-        named.layer_rule = LabelRule::module_class;
-      }
-      if (named.operation == kNoString) {
-        named.operation = modules.operation_of(stack.frame);
-        if (named.operation != kNoString) named.operation_rule = LabelRule::module_class;
-      }
+      const Named named = name_of_stack(stacks_.calls[c]);
       for (const std::uint32_t row : records_of(c)) {
         if (named.operation != kNoString) set_operation(row, named.operation, named.operation_rule);
         if (named.layer != kUnknownLayer) set_layer(row, named.layer, named.layer_rule);
@@ -484,18 +492,39 @@ class Attribution {
     static const Partner kNone;
     if (forward == kNoRow) return kNone;
     const auto [at, inserted] = partner_labels_.try_emplace(index_of(forward));
-    if (!inserted) return at->second;
-    Partner& partner = at->second;
+    if (inserted) at->second = label_of_operator(index_of(forward));
+    return at->second;
+  }
+
+  // Labels of a forward operator: those of the work launched in it. One that launched none has its own stack, looked up in advance by
+  // look_up_idle_partners; in a known sequence it belongs to what follows it (views are taken for the operation that uses them).
+  Partner label_of_operator(std::uint32_t row) {
     const HostRangeTable& ranges = trace_.ranges;
-    const std::uint32_t row = index_of(forward);
     const std::int64_t end = ranges.start_ns[row] + ranges.duration_ns[row];
-    const std::size_t begin = first_call_at(ranges.thread[row], ranges.start_ns[row]);
-    const Found first = next_work(begin);
-    if (first.row == UINT32_MAX || stacks_.calls[first.call].thread != ranges.thread[row]) return partner;
-    if (phases_[first.call] != Phase::forward && repeats_[first.call] == 0) return partner;
+    const Found first = next_work(first_call_at(ranges.thread[row], ranges.start_ns[row]));
+    const bool usable = first.row != UINT32_MAX && stacks_.calls[first.call].thread == ranges.thread[row] &&
+                        (phases_[first.call] == Phase::forward || repeats_[first.call] != 0);
+    Partner partner;
+    if (!usable || time_of(stacks_.calls[first.call]) >= end) {
+      const auto idle = idle_partners_.find(row);
+      if (idle != idle_partners_.end()) partner = idle->second;
+      if (!usable) return partner;
+      const Named next = label_of(first.row);
+      const bool by_sequence = next.operation_rule == LabelRule::sequence && partner.label.operation_rule != LabelRule::annotation &&
+                               partner.label.operation_rule != LabelRule::module_path;
+      if (by_sequence || !partner.found) {
+        partner.label.operation = next.operation;
+        partner.label.operation_rule = next.operation_rule;
+      }
+      if (partner.label.layer == kUnknownLayer) {
+        partner.label.layer = next.layer;
+        partner.label.layer_rule = next.layer_rule;
+      }
+      partner.found = true;
+      return partner;
+    }
     partner.found = true;
     partner.label = label_of(first.row);
-    if (time_of(stacks_.calls[first.call]) >= end) return partner;  // a view: what follows it
     for (std::size_t c = first.call; c < stacks_.calls.size(); c++) {
       const CallStack& stack = stacks_.calls[c];
       if (stack.thread != ranges.thread[row] || time_of(stack) >= end) break;
@@ -507,6 +536,40 @@ class Attribution {
       }
     }
     return partner;
+  }
+
+  // Forward operators that launched no work, but whose backward operators did.
+  void look_up_idle_partners() {
+    std::vector<std::uint32_t> rows;
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      const RowId node = stacks_.calls[c].engine_node;
+      if (phases_[c] != Phase::backward || repeats_[c] != 0 || node == kNoRow) continue;
+      const RowId forward = partners_->partner_of(node);
+      if (forward == kNoRow) continue;
+      const std::uint32_t row = index_of(forward);
+      const Found first = next_work(first_call_at(trace_.ranges.thread[row], trace_.ranges.start_ns[row]));
+      const bool inside = first.row != UINT32_MAX && stacks_.calls[first.call].thread == trace_.ranges.thread[row] &&
+                          time_of(stacks_.calls[first.call]) < trace_.ranges.start_ns[row] + trace_.ranges.duration_ns[row];
+      if (!inside && idle_partners_.try_emplace(row).second) rows.push_back(row);
+    }
+    if (rows.empty()) return;
+    const std::vector<CallStack> found = find_stacks_of_ranges(trace_, order_, rows, *partners_, *names_);
+    std::unordered_map<std::uint32_t, std::uint32_t> frame_of_row;
+    for (std::uint32_t f = 0; f < stacks_.frames.size(); f++) frame_of_row.emplace(stacks_.frames[f].row, f);
+    for (std::size_t i = 0; i < rows.size(); i++) {
+      CallStack stack = found[i];
+      stack.frame = kNoIndex;
+      StringId frame_class = kNoString;
+      if (stack.frame_row != kNoIndex) {
+        const auto frame = frame_of_row.find(stack.frame_row);
+        if (frame != frame_of_row.end()) stack.frame = frame->second;
+        frame_class = names_->facts(trace_.ranges.name[stack.frame_row], RangeKind::module).module_class;
+      }
+      Partner& partner = idle_partners_[rows[i]];
+      partner.found = true;
+      partner.label = name_of_stack(stack);
+      if (partner.label.operation == kNoString) partner.label = rest_name_of(stack, frame_class, partner.label);
+    }
   }
 
   // Layer of the node evaluated last on the thread of a call.
@@ -638,32 +701,52 @@ class Attribution {
     return std::any_of(labels_.layer.begin(), labels_.layer.end(), [](std::int32_t layer) { return layer >= 0; });
   }
 
-  void name_the_rest() {
+  // What no range, link or sequence names: by module path, module class, outermost operator.
+  Named rest_name_of(const CallStack& stack, StringId frame_class, Named named) {
+    if (stack.path_end != kNoString) {
+      named.operation = stack.path_end;
+      named.operation_rule = LabelRule::module_path;
+    } else if (frame_class != kNoString) {
+      named.operation = frame_class;
+      named.operation_rule = LabelRule::module_class;
+    } else if (stack.outermost_operation != kNoRow) {
+      std::string_view text = trace_.strings.view(trace_.ranges.name[index_of(stack.outermost_operation)]);
+      constexpr std::string_view kNode = "autograd::engine::evaluate_function: ";
+      if (text.starts_with(kNode)) text.remove_prefix(kNode.size());
+      named.operation = name(text);
+      named.operation_rule = LabelRule::operator_name;
+    }
+    return named;
+  }
+
+  // Copies and graphs launched outside of all that are called after their launch call; other kernels stay without a name.
+  template <class Wanted>
+  void name_operations_of_the_rest(Wanted&& wanted) {
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      if (!wanted(c)) continue;
+      const CallStack& stack = stacks_.calls[c];
+      for (const std::uint32_t row : records_of(c)) {
+        if (labels_.operation[row] != kNoString) continue;
+        const StringId frame_class = stack.frame == kNoIndex ? kNoString : stacks_.frames[stack.frame].class_name;
+        const Named named = rest_name_of(stack, frame_class, {});
+        if (named.operation != kNoString) {
+          set_operation(row, named.operation, named.operation_rule);
+        } else if (is_copy(labels_.gpu_class[row]) || labels_.graph[row] != 0) {
+          set_operation(row, name(trace_.strings.view(trace_.launches.name[stack.call])), LabelRule::host_range);
+        }
+      }
+    }
+  }
+
+  void name_layers_of_the_rest() {
     const bool layers = has_layers();
-    const StringTable& names = trace_.strings;
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       const CallStack& stack = stacks_.calls[c];
       for (const std::uint32_t row : records_of(c)) {
-        if (labels_.layer[row] == kUnknownLayer) {
-          const bool outside = phases_[c] == Phase::optimizer || phases_[c] == Phase::other ||
-                               (layers && (phases_[c] == Phase::forward || repeats_[c] != 0 || linked_outside(stack)));
-          if (outside) set_layer(row, kOutsideLayers, labels_.phase_rule[row]);
-        }
-        if (labels_.operation[row] != kNoString) continue;
-        if (stack.path_end != kNoString) {
-          set_operation(row, stack.path_end, LabelRule::module_path);
-        } else if (stack.frame != kNoIndex) {
-          set_operation(row, stacks_.frames[stack.frame].class_name, LabelRule::module_class);
-        } else if (stack.outermost_operation != kNoRow) {
-          std::string_view text = names.view(trace_.ranges.name[index_of(stack.outermost_operation)]);
-          constexpr std::string_view kNode = "autograd::engine::evaluate_function: ";
-          if (text.starts_with(kNode)) text.remove_prefix(kNode.size());
-          set_operation(row, name(text), LabelRule::operator_name);
-        } else if (stack.range != kNoRow) {
-          set_operation(row, name(names.view(trace_.ranges.name[index_of(stack.range)])), LabelRule::host_range);
-        } else {
-          set_operation(row, name(names.view(trace_.launches.name[stack.call])), LabelRule::host_range);
-        }
+        if (labels_.layer[row] != kUnknownLayer) continue;
+        const bool outside = phases_[c] == Phase::optimizer || phases_[c] == Phase::other ||
+                             (layers && (phases_[c] == Phase::forward || repeats_[c] != 0 || linked_outside(stack)));
+        if (outside) set_layer(row, kOutsideLayers, labels_.phase_rule[row]);
       }
     }
   }
@@ -682,6 +765,54 @@ class Attribution {
     std::int32_t device;
     bool operator==(const InstanceKey&) const = default;
   };
+  // Collectives whose records carry correlation 0 (older ROCm): where the host made as many calls that no record answers, the n-th record by
+  // start belongs to the n-th call. That is enough for labels, not for launch times.
+  void name_unlinked_collectives() {
+    std::vector<std::uint32_t> unlinked;
+    for (std::uint32_t row = 0; row < num_records(); row++) {
+      if (labels_.gpu_class[row] == GpuClass::comm && labels_.launch[row] == kNoRow && gpu_.correlation[row] == kNoId)
+        unlinked.push_back(row);
+    }
+    if (unlinked.empty()) return;
+    std::vector<std::uint8_t> answered(num_rows(trace_.ranges), 0);
+    for (const CallStack& stack : stacks_.calls) {
+      if (stack.comms != kNoRow) answered[index_of(stack.comms)] = 1;
+    }
+    std::vector<std::uint32_t> calls;
+    for (std::uint32_t row = 0; row < num_rows(trace_.ranges); row++) {
+      if (answered[row] != 0 || trace_.ranges.collective[row] == kNoRow) continue;
+      const std::uint32_t said = index_of(trace_.ranges.collective[row]);
+      if (trace_.collectives.group_size[said] == 1 ||
+          collective_kind(trace_.strings.view(trace_.collectives.kind[said])).empty())
+        continue;  // waits and the like launch nothing
+      calls.push_back(row);
+    }
+    if (calls.size() != unlinked.size()) return;
+    const auto by_start = [](const auto& starts, const auto& offsets) {
+      return [&](std::uint32_t a, std::uint32_t b) {
+        return std::tie(starts[a], offsets[a]) < std::tie(starts[b], offsets[b]);
+      };
+    };
+    std::sort(calls.begin(), calls.end(), by_start(trace_.ranges.start_ns, trace_.ranges.offset));
+    std::sort(unlinked.begin(), unlinked.end(), by_start(gpu_.start_ns, gpu_.offset));
+    const std::vector<CallStack> stacks = find_stacks_of_ranges(trace_, order_, calls, *partners_, *names_);
+    for (std::size_t i = 0; i < calls.size(); i++) {
+      const std::uint32_t row = unlinked[i];
+      const CallStack& stack = stacks[i];
+      const RowId metadata = trace_.ranges.collective[calls[i]];
+      metadata_by_order_[row] = metadata;
+      set_operation(row, name(kind_of_collective(trace_, labels_.operations, row, metadata, &stack)),
+                    LabelRule::stream_order);
+      const bool backward = is_autograd_thread(stack.thread) || stack.engine || stack.backward_operator;
+      labels_.phase[row] = stack.optimizer                         ? Phase::optimizer
+                           : backward                              ? Phase::backward
+                           : stack.forward || stack.root != kNoRow ? Phase::forward
+                                                                   : Phase::other;
+      labels_.phase_rule[row] = LabelRule::stream_order;
+      if (stack.layer != kUnknownLayer) set_layer(row, stack.layer, LabelRule::stream_order);
+    }
+  }
+
   // Runs of records with equal labels, in order of launch on each thread; collectives and copies around them have runs of their own.
   void number_instances() {
     std::uint32_t next = 0;
@@ -699,6 +830,7 @@ class Attribution {
                       labels_.layer[row],     labels_.operation[row], gpu_.device[row]};
         if (labels_.gpu_class[row] == GpuClass::comm) {  // each collective is an execution of its own
           labels_.instance[row] = next++;
+          last_other = kNothing;
         } else if (is_copy_around(row)) {
           if (last_other != key) other = next++;
           last_other = key;
@@ -706,6 +838,7 @@ class Attribution {
         } else {
           if (last_model != key) model = next++;
           last_model = key;
+          last_other = kNothing;
           labels_.instance[row] = model;
         }
       }
@@ -720,7 +853,9 @@ class Attribution {
     for (std::uint32_t row = 0; row < num_records(); row++) {
       if (labels_.gpu_class[row] != GpuClass::comm) continue;
       const CallStack* stack = stack_of(row);
-      const RowId metadata = metadata_of(trace_, row, stack);
+      RowId metadata = metadata_of(trace_, row, stack);
+      if (const auto by_order = metadata_by_order_.find(row); by_order != metadata_by_order_.end())
+        metadata = by_order->second;
       const bool known = metadata != kNoRow;
       const std::uint32_t m = known ? index_of(metadata) : 0;
       const CollectiveTable& said = trace_.collectives;
@@ -747,13 +882,16 @@ class Attribution {
   std::vector<std::uint32_t> records_begin_, records_;  // gpu records of each call, in order of start
   std::vector<EnginePass> passes_;
   const ForwardPartners* partners_ = nullptr;
+  std::optional<RangeNames> names_;
   std::vector<Phase> phases_;          // of calls
   std::vector<std::uint8_t> repeats_;  // of calls: repeated forward work
-  std::vector<Named> call_names_;
+  std::optional<ModuleLabels> modules_;
+  std::unordered_map<std::uint32_t, Partner> idle_partners_;  // by row
   std::unordered_map<std::uint64_t, FeatureSet> features_;  // by names of operator and kernel, which decide the class, too
   const KernelSequence* sequence_ = nullptr;  // that named the forward passes
   std::unordered_map<std::uint32_t, Partner> partner_labels_;  // by row of the forward operator
   std::unordered_map<std::uint32_t, std::int32_t> launch_layers_;
+  std::unordered_map<std::uint32_t, RowId> metadata_by_order_;  // of unlinked collectives
   GpuWorkLabels labels_;
 };
 

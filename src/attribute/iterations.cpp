@@ -53,38 +53,30 @@ std::vector<Candidate> optimizer_steps(const HostRangeTable& ranges, std::vector
   return marks;
 }
 
-// Kernels that occur equally often and take turns in one order: the first of them begins each iteration. Of several numbers of
-// occurrences the lowest from three on that two or more names share.
+// The kernels that occur least often, at least three times, take turns in one order: the first of them begins each iteration. Where some
+// kernel occurs less often, what repeats are parts of one iteration, its layers.
 std::vector<std::int64_t> periodic_starts(std::span<const LaunchedKernel> launches) {
   std::unordered_map<StringId, std::size_t> counts;
   for (const LaunchedKernel& kernel : launches) counts[kernel.name]++;
-  std::map<std::size_t, std::size_t> names_with_count;
+  std::size_t least = SIZE_MAX, num_names = 0;
   for (const auto& [name, count] : counts) {
     static_cast<void>(name);
-    if (count >= 3) names_with_count[count]++;
+    if (count < least) num_names = 0;
+    least = std::min(least, count);
+    if (count == least) num_names++;
   }
-  for (const auto& [count, num_names] : names_with_count) {
-    if (num_names < 2) continue;
-    std::vector<StringId> order;
-    std::vector<std::int64_t> starts;
-    std::size_t at = 0;
-    bool periodic = true;
-    for (const LaunchedKernel& kernel : launches) {
-      if (counts[kernel.name] != count) continue;
-      if (order.size() < num_names && at == order.size() &&
-          std::find(order.begin(), order.end(), kernel.name) == order.end()) {
-        order.push_back(kernel.name);
-      }
-      if (at >= order.size() || order[at] != kernel.name) {
-        periodic = false;
-        break;
-      }
-      if (at == 0) starts.push_back(kernel.time_ns);
-      if (++at == num_names) at = 0;
-    }
-    if (periodic && starts.size() == count) return starts;
+  if (counts.empty() || least < 3 || num_names < 2) return {};
+  std::vector<StringId> order;
+  std::vector<std::int64_t> starts;
+  std::size_t at = 0;
+  for (const LaunchedKernel& kernel : launches) {
+    if (counts[kernel.name] != least) continue;
+    if (at == order.size() && at < num_names) order.push_back(kernel.name);
+    if (order[at] != kernel.name) return {};
+    if (at == 0) starts.push_back(kernel.time_ns);
+    if (++at == num_names) at = 0;
   }
-  return {};
+  return starts.size() == least ? starts : std::vector<std::int64_t>();
 }
 
 }  // namespace

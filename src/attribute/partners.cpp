@@ -61,13 +61,14 @@ void ForwardPartners::mark_named() {
     const auto thread = threads_.find(ranges_.forward_thread[row]);
     if (thread == threads_.end()) continue;
     const auto mark = [&](std::uint32_t t) {
-      std::uint32_t at = index_->first(key_of(t, ranges_.sequence_number[row]));
-      const bool any = at != IdIndex::kNone;
-      for (; at != IdIndex::kNone && named_[rows_[at]] == 0; at = index_->next(at)) named_[rows_[at]] = 1;
-      return any;
+      const RowId forward = latest(t, ranges_.sequence_number[row], ranges_.start_ns[row]);
+      if (forward != kNoRow) named_[index_of(forward)] = 1;
+      return forward != kNoRow;
     };
     if (mark(thread->second)) continue;
-    for (const std::uint32_t other : forward_threads_) mark(other);
+    for (const std::uint32_t other : forward_threads_) {
+      if (mark(other)) break;
+    }
   }
 }
 

@@ -18,7 +18,7 @@ class ForwardPartners {
 
   /// Row of the forward operator of a backward one, or kNoRow.
   RowId partner_of(RowId backward) const;
-  /// Whether some backward operator names the thread and number of this forward operator.
+  /// Whether this operator is the partner of some backward one.
   bool has_partner(RowId forward) const { return named_[index_of(forward)] != 0; }
 
  private:
@@ -33,7 +33,7 @@ class ForwardPartners {
   std::optional<IdIndex> index_;                // of keys_
   std::vector<std::uint32_t> backward_;         // rows of backward operators
   std::unordered_map<std::int64_t, std::uint32_t> threads_;  // forward thread id to index of a thread
-  std::vector<std::uint8_t> named_;             // by row: a forward operator that a backward one names
+  std::vector<std::uint8_t> named_;             // by row: it is the partner of some backward operator
 };
 
 }  // namespace chopper

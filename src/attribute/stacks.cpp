@@ -18,13 +18,12 @@ constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 class Sweep {
  public:
-  Sweep(const TraceTables& trace, const RangeOrder& order, RangeNames& names, Stacks& stacks)
-      : trace_(trace), ranges_(trace.ranges), order_(order), names_(names), stacks_(stacks) {}
+  Sweep(const TraceTables& trace, const RangeOrder& order, const ForwardPartners& partners, RangeNames& names,
+        Stacks& stacks)
+      : trace_(trace), ranges_(trace.ranges), order_(order), partners_(partners), names_(names), stacks_(stacks) {}
 
   void run(std::size_t thread, std::span<const std::uint32_t> calls) {
-    stack_.clear();
-    last_node_ = kNoRow;
-    last_node_end_ = INT64_MIN;
+    begin();
     std::size_t next = order_.begin[thread];
     const std::size_t end = order_.begin[thread + 1];
     for (const std::uint32_t call : calls) {
@@ -37,7 +36,28 @@ class Sweep {
     for (; next < end; next++) see(order_.rows[next], thread);
   }
 
+  // Gives the stack at each range of `thread` with `wanted[row]` not kNoIndex to `found[wanted[row]]`.
+  void run_ranges(std::size_t thread, std::span<const std::uint32_t> wanted, std::vector<CallStack>& found) {
+    begin();
+    std::int64_t last_wanted = INT64_MIN;  // nothing needs to be open behind it
+    for (std::size_t i = order_.begin[thread]; i < order_.begin[thread + 1]; i++) {
+      if (wanted[order_.rows[i]] != kNoIndex) last_wanted = ranges_.start_ns[order_.rows[i]];
+    }
+    for (std::size_t i = order_.begin[thread]; i < order_.begin[thread + 1]; i++) {
+      const std::uint32_t row = order_.rows[i];
+      if (ranges_.start_ns[row] > last_wanted) break;
+      open(row, ranges_.start_ns[row], thread);
+      if (wanted[row] != kNoIndex) found[wanted[row]] = look(0, ranges_.start_ns[row], thread);
+    }
+  }
+
  private:
+  void begin() {
+    stack_.clear();
+    last_node_ = kNoRow;
+    last_node_end_ = INT64_MIN;
+  }
+
   bool is_node(std::uint32_t row) const {
     return ranges_.forward_thread[row] > 0 && ranges_.sequence_number[row] != kNoNumber;
   }
@@ -83,6 +103,7 @@ class Sweep {
     stacks_.frames.push_back({row, context.frame, static_cast<std::uint32_t>(here), facts.module_class,
                               facts.module_instance, ThreadId{static_cast<std::uint32_t>(thread)}});
     context.frame = static_cast<std::uint32_t>(stacks_.frames.size() - 1);
+    context.frame_row = row;
   }
 
   void inherit(std::uint32_t row, std::size_t depth, const RangeFacts& facts, CallStack& context) const {
@@ -102,7 +123,7 @@ class Sweep {
       context.forward_operator = kNoRow;
     } else if (is_forward_operator(row)) {
       context.forward_operator = id;
-      if (context.outer_forward_operator == kNoRow) context.outer_forward_operator = id;
+      context.partnered = context.partnered || partners_.has_partner(id);
     }
     context.clip = context.clip || facts.clip;
     context.optimizer_step = context.optimizer_step || facts.optimizer_step;
@@ -154,6 +175,7 @@ class Sweep {
   const TraceTables& trace_;
   const HostRangeTable& ranges_;
   const RangeOrder& order_;
+  const ForwardPartners& partners_;
   RangeNames& names_;
   Stacks& stacks_;
   std::vector<Open> stack_;
@@ -164,18 +186,38 @@ class Sweep {
 }  // namespace
 
 Stacks find_stacks(const TraceTables& trace, const RangeOrder& order, const std::vector<std::uint8_t>& wanted,
-                   RangeNames& names) {
+                   const ForwardPartners& partners, RangeNames& names) {
   Stacks stacks;
   stacks.of_call.assign(num_rows(trace.launches), kNoIndex);
   stacks.engine_thread.assign(trace.threads.size(), 0);
   stacks.forward_thread.assign(trace.threads.size(), 0);
   const RangeOrder by_call = order_calls(trace, wanted);
   stacks.calls.reserve(by_call.rows.size());
-  Sweep sweep(trace, order, names, stacks);
+  Sweep sweep(trace, order, partners, names, stacks);
   for (std::size_t t = 0; t < trace.threads.size(); t++) {
     sweep.run(t, std::span<const std::uint32_t>(by_call.rows).subspan(by_call.begin[t], by_call.begin[t + 1] - by_call.begin[t]));
   }
   return stacks;
+}
+
+std::vector<CallStack> find_stacks_of_ranges(const TraceTables& trace, const RangeOrder& order,
+                                             std::span<const std::uint32_t> rows, const ForwardPartners& partners,
+                                             RangeNames& names) {
+  std::vector<CallStack> found(rows.size());
+  std::vector<std::uint32_t> wanted(num_rows(trace.ranges), kNoIndex);
+  std::vector<std::uint8_t> thread_wanted(trace.threads.size(), 0);
+  for (std::size_t i = 0; i < rows.size(); i++) {
+    wanted[rows[i]] = static_cast<std::uint32_t>(i);
+    thread_wanted[index_of(trace.ranges.thread[rows[i]])] = 1;
+  }
+  Stacks unused;
+  unused.engine_thread.assign(trace.threads.size(), 0);
+  unused.forward_thread.assign(trace.threads.size(), 0);
+  Sweep sweep(trace, order, partners, names, unused);
+  for (std::size_t t = 0; t < trace.threads.size(); t++) {
+    if (thread_wanted[t] != 0) sweep.run_ranges(t, wanted, found);
+  }
+  return found;
 }
 
 }  // namespace chopper

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "attribute/links.h"
+#include "attribute/partners.h"
 #include "attribute/range_facts.h"
 #include "model/trace.h"
 
@@ -23,10 +25,10 @@ struct CallStack {
   RowId engine_node = kNoRow;         ///< innermost operator with forward thread and sequence number
   RowId last_node = kNoRow;           ///< such an operator, outermost, that began last on the thread before the call
   RowId forward_operator = kNoRow;    ///< innermost operator with sequence number and without forward thread
-  RowId outer_forward_operator = kNoRow;  ///< the outermost such
   RowId comms = kNoRow;               ///< innermost record_param_comms
   RowId root = kNoRow;                ///< outermost forward range or module frame: delimits a pass
   std::uint32_t frame = kNoIndex;     ///< innermost module frame: index into Stacks::frames
+  std::uint32_t frame_row = kNoIndex; ///< its row
   std::uint32_t name_depth = 0;       ///< depth of the range that tells `layer`
   std::int32_t layer = kUnknownLayer;         ///< told by the innermost name that tells one
   std::int32_t launch_layer = kUnknownLayer;  ///< told by the outermost name that tells one
@@ -38,6 +40,7 @@ struct CallStack {
   bool comm_copy = false;
   bool optimizer = false, forward = false, backward = false, engine = false;
   bool backward_operator = false;  ///< below an operator with a forward thread
+  bool partnered = false;          ///< below an operator with a backward partner
   bool accumulate = false;
   bool clip = false;            ///< below an operator that begins clipping
   bool optimizer_step = false;  ///< below the step itself
@@ -64,8 +67,13 @@ struct Stacks {
   std::vector<std::uint8_t> forward_thread;  ///< per thread: has forward operators outside engine nodes
 };
 
+/// The stacks at the start of some ranges, themselves included, in the order of `rows`. `frame` is not set, `frame_row` is.
+std::vector<CallStack> find_stacks_of_ranges(const TraceTables& trace, const RangeOrder& order,
+                                             std::span<const std::uint32_t> rows, const ForwardPartners& partners,
+                                             RangeNames& names);
+
 /// Looks up the calls with `wanted[row]` not 0.
 Stacks find_stacks(const TraceTables& trace, const RangeOrder& order, const std::vector<std::uint8_t>& wanted,
-                   RangeNames& names);
+                   const ForwardPartners& partners, RangeNames& names);
 
 }  // namespace chopper
