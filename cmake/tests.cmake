@@ -120,8 +120,10 @@ if(NOT CHOPPER_SANITIZE)
   add_test(NAME check.symbols COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_symbols.py"
                                       "${PROJECT_BINARY_DIR}")
   add_test(NAME check.demo COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/make_demo.py" --check)
+  add_test(NAME check.completion COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_completion.py" --chopper
+                                         $<TARGET_FILE:chopper>)
   add_test(NAME check.docs COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_docs.py" --chopper
                                    $<TARGET_FILE:chopper>)
   set_tests_properties(check.layers check.layers_self_test check.sources check.golden_self_test check.symbols check.demo
-                       check.docs PROPERTIES LABELS check)
+                       check.completion check.docs PROPERTIES LABELS check)
 endif()

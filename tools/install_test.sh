@@ -15,6 +15,12 @@ version=$(sed -nE 's/^project\(chopper VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
   echo "install: the installed program does not print version $version" >&2
   exit 1
 }
+for file in bash-completion/completions/chopper zsh/site-functions/_chopper fish/vendor_completions.d/chopper.fish man/man1/chopper.1; do
+  [ -s "$work/prefix/share/$file" ] || {
+    echo "install: no share/$file" >&2
+    exit 1
+  }
+done
 launcher=()
 command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
 consumer() {  # consumer NAME CMAKE-OPTION...

@@ -11,6 +11,9 @@
 #include <system_error>
 
 #include "cli/closest_word.h"
+#include "cli/command_line.h"
+#include "engine/gpus.h"
+#include "synth/presets.h"
 
 namespace chopper {
 namespace {
@@ -38,7 +41,10 @@ struct Typed {
   std::vector<std::string> set_rank;
   bool kernels = false, strict = false, quiet = false, version = false;
   SynthOptions synth;
+  std::string shell;
 };
+
+const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
 
 Reply usage_error(const std::string& message, const std::string& hint) {
   std::string text = "chopper: error: " + message + "\n";
@@ -269,6 +275,12 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
     arguments.synth = typed.synth;
     return arguments;
   }
+  if (command == Command::completion) {
+    if (std::find(kShells.begin(), kShells.end(), typed.shell) == kShells.end())
+      return usage_error(fmt::format("completion takes bash, zsh or fish, not '{}'", typed.shell),
+                         "example: chopper completion bash");
+    arguments.shell = typed.shell;
+  }
   if (command != Command::report && command != Command::check) return arguments;
   if (typed.runs.empty()) {
     return usage_error(name + " needs a RUN: a trace file, or a directory of traces",
@@ -294,46 +306,101 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
   return arguments;
 }
 
-}  // namespace
-
-std::variant<Arguments, Reply> parse_arguments(const std::vector<std::string>& words,
-                                               std::span<const FormatInfo> formats) {
-  if (words.empty()) return Reply{std::string(kHelp), 2, false};
-  Typed typed;
-  CLI::App app("", "chopper");
-  app.require_subcommand(0, 1);
-  app.allow_extras();
-  app.add_flag("--version", typed.version, "Print the version");
-
+// The parser with all commands and options: the one place that lists them.
+struct CommandLine {
   struct Parser {
     Command command;
     CLI::App* app;
   };
-  const auto add = [&app](Command command, const std::string& name, const std::string& summary) {
+  Typed typed;
+  CLI::App app{"", "chopper"};
+  std::vector<Parser> parsers;  // in order of the help
+
+  CommandLine() {
+    app.require_subcommand(0, 1);
+    app.allow_extras();
+    app.add_flag("--version", typed.version, "Print the version");
+
+    CLI::App& report = add(Command::report, "report", "Where the time goes: the answer as text, JSON or CSV");
+    add_report_options(report, typed);
+    add_run_options(report, typed);
+    add_run_options(add(Command::check, "check", "Health of the traces, and what it costs which number"), typed);
+    add_synth_options(
+        add(Command::synth, "synth", "A synthetic run whose truth is known: traces, truth.json, chopper.toml"), typed);
+    CLI::App& demo = add(Command::demo, "demo", "Reports on a small synthetic run");
+    add_work_options(demo, typed);
+    demo.add_option("-o,--output", typed.synth.output, "Keep the run in this folder")
+        ->type_name("RUN")
+        ->check(refuse_empty);
+    add(Command::formats, "formats", "The input formats this build reads");
+    add(Command::gpus, "gpus", "The gpus this build knows, with their peaks");
+    add(Command::version, "version", "The version of chopper");
+    // For those who build on or package chopper: in the reference, not in the help.
+    add(Command::schema, "schema", "The JSON Schema of report --json").group("");
+    CLI::App& completion = add(Command::completion, "completion", "The completion script of bash, zsh or fish");
+    completion.group("");
+    completion.add_option("SHELL", typed.shell, "bash, zsh or fish")->type_name("");
+    add(Command::man, "man", "The manual page, for man -l").group("");
+  }
+
+ private:
+  CLI::App& add(Command command, const std::string& name, const std::string& summary) {
     CLI::App* parser = app.add_subcommand(name, summary);
     parser->allow_extras();
-    return Parser{command, parser};
-  };
-  const std::vector<Parser> parsers = {
-      add(Command::report, "report", "Where the time goes: the answer as text, JSON or CSV"),
-      add(Command::check, "check", "Health of the traces, and what it costs which number"),
-      add(Command::synth, "synth", "A synthetic run whose truth is known: traces, truth.json, chopper.toml"),
-      add(Command::demo, "demo", "Reports on a small synthetic run"),
-      add(Command::formats, "formats", "The input formats this build reads"),
-      add(Command::gpus, "gpus", "The gpus this build knows, with their peaks"),
-      add(Command::version, "version", "The version of chopper"),
-      add(Command::schema, "schema", "The JSON Schema of report --json")};
-  parsers.back().app->group("");  // for those who build on the JSON: in the reference, not in the help
-  add_report_options(*parsers[0].app, typed);
-  add_run_options(*parsers[0].app, typed);
-  add_run_options(*parsers[1].app, typed);
-  add_synth_options(*parsers[2].app, typed);
-  add_work_options(*parsers[3].app, typed);
-  parsers[3]
-      .app->add_option("-o,--output", typed.synth.output, "Keep the run in this folder")
-      ->type_name("RUN")
-      ->check(refuse_empty);
+    parsers.push_back({command, parser});
+    return *parser;
+  }
+};
 
+// The values of options that have few.
+std::vector<std::string> words_of(Command command, std::string_view option, std::span<const FormatInfo> formats) {
+  std::vector<std::string> words;
+  if (option == "--progress") return {"auto", "plain", "off"};
+  if (option == "--dialect") return {"nvidia", "amd-queue", "amd-stream"};
+  if (option == "--format") {
+    for (const FormatInfo& format : formats) words.emplace_back(format.name);
+  } else if (option == "--preset") {
+    for (const synth::Preset& preset : synth::list_presets()) words.emplace_back(preset.name);
+  } else if (option == "--gpu" && command == Command::synth) {
+    const auto gpus = list_gpus();
+    if (!gpus.ok()) return words;
+    for (const GpuSpec& gpu : gpus.value()) words.push_back(gpu.key);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<CommandDescription> describe_command_line(std::span<const FormatInfo> formats) {
+  const CommandLine line;
+  std::vector<CommandDescription> commands;
+  for (const CommandLine::Parser& parser : line.parsers) {
+    CommandDescription& command = commands.emplace_back();
+    command.name = parser.app->get_name();
+    command.summary = parser.app->get_description();
+    command.in_help = !parser.app->get_group().empty();
+    if (parser.command == Command::completion) command.words = kShells;
+    for (const CLI::Option* option : parser.app->get_options()) {
+      command.takes_runs = command.takes_runs || option->get_name() == "RUN";
+      if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;
+      OptionDescription& described = command.options.emplace_back();
+      described.long_name = "--" + option->get_lnames().front();
+      if (!option->get_snames().empty()) described.short_name = "-" + option->get_snames().front();
+      if (option->get_items_expected_max() > 0) described.value = option->get_type_name();
+      described.repeatable = option->get_items_expected_max() > 1;
+      described.summary = option->get_description();
+      described.words = words_of(parser.command, described.long_name, formats);
+    }
+  }
+  return commands;
+}
+
+std::variant<Arguments, Reply> parse_arguments(const std::vector<std::string>& words,
+                                               std::span<const FormatInfo> formats) {
+  if (words.empty()) return Reply{std::string(kHelp), 2, false};
+  CommandLine line;
+  CLI::App& app = line.app;
+  const Typed& typed = line.typed;
   const CLI::App* chosen = nullptr;
   try {
     std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 wants them
@@ -351,7 +418,8 @@ std::variant<Arguments, Reply> parse_arguments(const std::vector<std::string>& w
     if (typed.version) return arguments_from(typed, Command::version, "version", formats);
     return Reply{std::string(kHelp), 2, false};
   }
-  const auto parser = std::find_if(parsers.begin(), parsers.end(), [&](const Parser& p) { return p.app == chosen; });
+  const auto parser = std::find_if(line.parsers.begin(), line.parsers.end(),
+                                   [&](const CommandLine::Parser& p) { return p.app == chosen; });
   return arguments_from(typed, parser->command, chosen->get_name(), formats);
 }
 

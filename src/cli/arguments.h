@@ -15,7 +15,7 @@
 
 namespace chopper {
 
-enum class Command : std::uint8_t { report, check, synth, demo, formats, gpus, schema, version };
+enum class Command : std::uint8_t { report, check, synth, demo, formats, gpus, schema, completion, man, version };
 enum class ProgressMode : std::uint8_t { automatic, plain, off };
 
 struct Arguments {
@@ -27,6 +27,7 @@ struct Arguments {
   ProgressMode progress = ProgressMode::automatic;
   bool quiet = false;
   SynthOptions synth;  ///< of synth and demo
+  std::string shell;   ///< of completion: bash, zsh or fish
 };
 
 /// The command line needs no work: text to show, and the exit code.

@@ -186,5 +186,15 @@ TEST(ParseArguments, DemoKeepsItsRunWhenToldWhere) {
   EXPECT_EQ(parsed({"gpus"}).command, Command::gpus);
 }
 
+TEST(ParseArguments, CompletionNamesAShell) {
+  EXPECT_EQ(parsed({"completion", "zsh"}).command, Command::completion);
+  EXPECT_EQ(parsed({"completion", "zsh"}).shell, "zsh");
+  EXPECT_EQ(parsed({"man"}).command, Command::man);
+  expect_usage_error({"completion"}, "completion takes bash, zsh or fish");
+  expect_usage_error({"completion", "tcsh"}, "not 'tcsh'");
+  expect_usage_error({"completion", "bash", "zsh"}, "more than completion takes");
+  expect_usage_error({"man", "x"}, "more than man takes");
+}
+
 }  // namespace
 }  // namespace chopper

@@ -13,6 +13,9 @@
 #include <system_error>
 #include <thread>
 
+#include "cli/command_line.h"
+#include "cli/completion.h"
+#include "cli/man_page.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/synth_command.h"
@@ -241,6 +244,13 @@ int run_demo(const Arguments& arguments) {
   return code;
 }
 
+int run_completion(const std::string& shell) {
+  const std::vector<FormatInfo> formats = list_formats();
+  const std::vector<CommandDescription> commands = describe_command_line(formats);
+  if (shell == "bash") return print(bash_completion(commands));
+  return print(shell == "zsh" ? zsh_completion(commands) : fish_completion(commands));
+}
+
 int run_gpus() {
   const Result<std::string> text = gpus_text();
   return text.ok() ? print(text.value()) : fail(text.error());
@@ -264,6 +274,10 @@ int run_command(const Arguments& arguments) {
       return print(formats_text(list_formats()));
     case Command::schema:
       return print(json_schema_text());
+    case Command::completion:
+      return run_completion(arguments.shell);
+    case Command::man:
+      return print(man_page(describe_command_line(list_formats()), kChopperVersion));
     case Command::version:
       return print(fmt::format("chopper {}\n", kChopperVersion));
   }
