@@ -207,6 +207,9 @@ class Trace:
             if (reference.starts(name, rules.get("prefix", [])) or reference.contains(lower, rules.get("contains_nocase", []))
                     or word in rules.get("words", [])):
                 kinds.add(kind)
+        # CHOICE: traces from before the engine's own ranges have this node by its name.
+        if is_operator(span) and reference.contains(name, phases["engine"].get("accumulate_contains", [])):
+            kinds.add("engine")
         if is_annotation(span) and self.lists.operation_named(name):
             kinds |= {"forward"} if name.startswith("f_") else {"backward"} if name.startswith("b_") else set()
         return kinds
@@ -307,11 +310,15 @@ class Trace:
     def layer_in(self, chain):
         return next((self.tells(r) for r in chain if self.tells(r) is not None), None)
 
+    def is_node(self, span):
+        """CHOICE: backward operators are nodes too where no range of the engine is around them."""
+        return "engine" in self.kinds[span] or forward_thread_of(span) > 0
+
     def find_nodes(self):
         """{thread: outermost engine nodes with a sequence number, in order}"""
         self.nodes = defaultdict(list)
         for span in self.ranges:
-            if "engine" in self.kinds[span] and not any("engine" in self.kinds[r] for r in self.stacks.chain(span)[1:]):
+            if self.is_node(span) and not any(self.is_node(r) for r in self.stacks.chain(span)[1:]):
                 if sequence_of(span) is not None:
                     self.nodes[span.thread].append(span)
 
@@ -387,9 +394,8 @@ class Trace:
         engines = [r for r in chain if "engine" in self.kinds[r]]
         if any(part in r.name for r in engines for part in self.lists.phases["engine"].get("accumulate_contains", [])):
             return "b_ga", "accumulate"
-        modules = [r for r in chain if is_module(r)]
-        for span in modules:
-            name = self.module_operation(span)
+        for span in chain:                              # CHOICE: the innermost that a map knows
+            name = self.module_operation(span) if is_module(span) else None
             if name:
                 return name, "module"
         for span in chain:
@@ -397,7 +403,8 @@ class Trace:
                 return module_class(span)[0], "class"
             for path in paths_of(span):
                 return path.rpartition(".")[2], "last"
-        operators = [r for r in chain if is_operator(r)]
+        # CHOICE: old traces write marks as operators; they name no piece of a model.
+        operators = [r for r in chain if is_operator(r) and not windows.MARK.match(r.name)]
         if operators:
             return operators[-1].name.removeprefix(ENGINE), "operator"
         return None, "none"
@@ -428,7 +435,7 @@ class Trace:
 
 
 MODULE_PATH = re.compile(r"(?:[a-z_]\w*(?:\.\w+)+|[A-Za-z_]\w*(?:\.\w+)*\.\d+(?:\.\w+)*)\Z", re.ASCII)
-NAMED_MODULE = re.compile(r".*(?:\(| for )([A-Za-z_]\w*(?:\.\w+)*)\)?\Z", re.ASCII)
+NAMED_MODULE = re.compile(r".* (?:\(|for )([A-Za-z_]\w*(?:\.\w+)*)\)?\Z", re.ASCII)
 
 
 def paths_of(span):

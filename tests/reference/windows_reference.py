@@ -81,13 +81,15 @@ def iteration_marks(spans, outermost, text=None):
 
 def periodic_firsts(launched):
     """The kernels that begin iterations: of the names of compute kernels that occur equally often, at least three times, and take turns in
-    one order, the first one's. CHOICE: of several such numbers the smallest."""
+    one order, the first one's. CHOICE: of several such numbers the smallest; one name takes no turns; kernels of one launch call, as
+    those of a graph, are no sequence of launches."""
     kernels = [w for w in launched if w.gpu_kind == "kernel" and kind_of(w) == "COMP"]
     count = Counter(w.name for w in kernels)
     for number in sorted({n for n in count.values() if n >= 3}):
         turns = [w for w in kernels if count[w.name] == number]
         num = len(turns) // number
-        if all(w.name == turns[place % num].name for place, w in enumerate(turns)):
+        starts = [w.launch.start for w in turns[::num]]
+        if num > 1 and all(w.name == turns[place % num].name for place, w in enumerate(turns)) and len(set(starts)) == number:
             return turns[::num]
     return []
 
