@@ -15,17 +15,17 @@ setup = tools/setup.sh $(1)
 build = tools/build.sh $(1)
 suite = tools/build.sh $(1) && tools/ctest.sh $(1)
 
-.PHONY: all demo test check asan tsan clang fuzz install-test bench coverage soak layers ascii format format-check clean
+.PHONY: all demo test check asan tsan clang fuzz page install-test bench coverage soak layers ascii format format-check clean
 
 all:  ## builds build/release/chopper
-	@$(call setup,build)
+	@$(call setup,build viewer)
 	@$(call build,release) chopper
 
 demo: all  ## builds, then reports on the traces of examples/demo
 	@build/release/chopper report examples/demo
 
 test:  ## the suite before a commit: layers, sources, format, release, sanitizers
-	@$(call setup,build test format)
+	@$(call setup,build viewer test format)
 	@$(MAKE) --no-print-directory SETUP=no check
 	@$(call suite,release)
 	@$(call suite,asan)
@@ -64,6 +64,11 @@ clang:  ## suite compiled by clang 16 or newer
 fuzz:  ## fuzz targets over their seeds
 	@$(call setup,build test clang)
 	@tools/fuzz.sh seeds
+
+page:  ## tests of the HTML page: types, unit tests, and the page in a browser
+	@$(call setup,build viewer browser test)
+	@$(call build,release) chopper
+	@ctest --preset release -L page
 
 install-test:  ## a consumer built against the installed package, and against the source folder
 	@$(call setup,build)

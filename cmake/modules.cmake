@@ -103,6 +103,8 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/catalog/embedded_data.h")
   set_source_files_properties("${catalog_generated}" PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
 endif()
 
+include(cmake/viewer.cmake)
+
 set(chopper_modules "")
 file(STRINGS tools/layers.txt layers REGEX "^[a-z]+:")
 foreach(layer IN LISTS layers)

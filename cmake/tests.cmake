@@ -111,6 +111,8 @@ if(TARGET chopper)
   endif()
 endif()
 
+include(cmake/viewer_tests.cmake)
+
 if(NOT CHOPPER_SANITIZE)
   add_test(NAME check.layers COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_layers.py")
   add_test(NAME check.layers_self_test COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_layers.py"

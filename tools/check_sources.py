@@ -10,8 +10,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SPDX = "SPDX-License-" + "Identifier: Apache-2.0"
-LEFT_OUT = re.compile(r"^(tests/golden/|fuzz/seeds/|examples/.*\.(json|gz|csv)$|LICENSE$|package-lock\.json$)")
-SOURCE = re.compile(r"(\.(cpp|h|cmake|py|sh|ts|in)|(^|/)(CMakeLists\.txt|Makefile|layers\.txt|\.clang-(format|tidy)|\.gitignore))$")
+LEFT_OUT = re.compile(r"^(tests/golden/|fuzz/seeds/|examples/.*\.(json|gz|csv)$|LICENSE$|(viewer/)?package-lock\.json$|viewer/test/snapshots/)")
+SOURCE = re.compile(r"(\.(cpp|h|cmake|py|sh|ts|mjs|css|html|in)|(^|/)(CMakeLists\.txt|Makefile|layers\.txt|\.clang-(format|tidy)|\.gitignore))$")
 TEXT = re.compile(r"\.(md|toml|json|txt|yml|yaml|css|html)$")
 
 
@@ -21,7 +21,7 @@ def listed_files():
                                capture_output=True).stdout.decode().split("\0")
     except (OSError, subprocess.CalledProcessError):  # not a checkout, such as an unpacked archive
         names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")]
-        names = [name for name in names if not re.match(r"(build|node_modules|\.git)/", name)]
+        names = [name for name in names if not re.match(r"(build|(viewer/)?node_modules|\.git)/", name)]
     return sorted(name for name in names if name and (ROOT / name).is_file() and not LEFT_OUT.match(name))
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing for parts of the build, and nothing else.
 #
-#   tools/setup.sh PART...      build, test, python, clang, format, bench, coverage
+#   tools/setup.sh PART...      build, viewer, browser, test, python, clang, format, bench, coverage
 #   SETUP=no tools/setup.sh ... does nothing: for machines that are set up in another way
 #
 # Packages come from apt (Debian 12 and 13, Ubuntu 24.04; sudo when not root) and npm. A program that is on the PATH
@@ -21,6 +21,10 @@ need_library() { for name in "$@"; do installed "$name" || packages+=("$name"); 
 simdjson_current() {
   [ -f node_modules/@nozbe/simdjson/src/simdjson.cpp ] && cmp -s package-lock.json node_modules/.chopper-lock.json
 }
+viewer_current() {
+  [ -d viewer/node_modules/esbuild ] && [ -d viewer/node_modules/echarts ] &&
+    cmp -s viewer/package-lock.json viewer/node_modules/.chopper-lock.json
+}
 # A clang from 16 on with the fuzzer's run-time library.
 clang_ready() {
   local compiler
@@ -32,7 +36,7 @@ clang_ready() {
   return 1
 }
 
-want_clang='' want_format='' want_npm=''
+want_clang='' want_format='' want_npm='' want_viewer=''
 for part in "$@"; do
   case $part in
     build)
@@ -46,6 +50,16 @@ for part in "$@"; do
         want_npm=1
         need_program node nodejs
         need_program npm npm
+      fi ;;
+    viewer)  # the HTML page of report -o
+      if ! viewer_current; then
+        want_viewer=1
+        need_program node nodejs
+        need_program npm npm
+      fi ;;
+    browser)  # for the test of the page; on Ubuntu chromium is a snap, and the test is skipped
+      if [ -f /etc/debian_version ] && ! grep -qs '^ID=ubuntu' /etc/os-release; then
+        need_program chromium chromium
       fi ;;
     test)
       need_program python3 python3
@@ -128,4 +142,14 @@ if [ -n "$want_npm" ]; then
   echo "setup: npm ci"
   npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
   cp package-lock.json node_modules/.chopper-lock.json
+fi
+
+# The page is optional: without its packages the program is built without it.
+if [ -n "$want_viewer" ]; then
+  echo "setup: npm ci in viewer/"
+  if (cd viewer && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null); then
+    cp viewer/package-lock.json viewer/node_modules/.chopper-lock.json
+  else
+    echo "setup: the npm packages of viewer/ could not be installed; chopper is built without the HTML page" >&2
+  fi
 fi

@@ -23,7 +23,7 @@ constexpr std::string_view kHelp =
     "\n"
     "usage: chopper <command> [options] RUN...      RUN: a trace file, or a directory of traces\n"
     "\n"
-    "  report    the answer as text; --json FILE or --csv DIR for programs\n"
+    "  report    the answer as text; -o FILE.html as a page; --json FILE or --csv DIR for programs\n"
     "  check     health of the traces: found, linked, lost, repaired, and what that costs\n"
     "  synth     writes a synthetic run whose truth is known (--list: presets)\n"
     "  demo      reports on a small synthetic run\n"
@@ -37,7 +37,7 @@ constexpr std::string_view kHelp =
 // What CLI11 fills; numbers stay text so that the message about a bad one is ours.
 struct Typed {
   std::vector<std::string> runs;
-  std::string json, csv, gpu, rank, config, iteration_mark, format, threads, progress;
+  std::string html, json, csv, gpu, rank, config, iteration_mark, format, threads, progress;
   std::vector<std::string> set_rank;
   bool kernels = false, strict = false, quiet = false, version = false;
   SynthOptions synth;
@@ -96,6 +96,9 @@ void add_run_options(CLI::App& command, Typed& typed) {
 }
 
 void add_report_options(CLI::App& command, Typed& typed) {
+  command.add_option("-o,--output", typed.html, "Write the answer as one HTML page; - is standard output, then no text")
+      ->type_name("FILE")
+      ->check(refuse_empty);
   command.add_option("--json", typed.json, "Write the tables as JSON; - is standard output, then no text")
       ->type_name("FILE")
       ->check(refuse_empty);
@@ -295,13 +298,15 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
   if (auto reply = read_set_rank(typed, options)) return *reply;
   if (auto reply = read_numbers(typed, options)) return *reply;
   if (auto reply = read_progress(typed, arguments.progress)) return *reply;
-  if (typed.json == "-" && typed.csv == "-") {
-    return usage_error("--json and --csv cannot both go to standard output",
-                       "give one of them a file: --json out.json");
+  const auto to_stdout = [](const std::string& target) { return target == "-" ? 1 : 0; };
+  if (to_stdout(typed.json) + to_stdout(typed.csv) + to_stdout(typed.html) > 1) {
+    return usage_error("only one of -o, --json and --csv can go to standard output",
+                       "give the others a file: --json out.json");
   }
   options.keep_kernels = typed.kernels;
   arguments.json_path = typed.json;
   arguments.csv_path = typed.csv;
+  arguments.html_path = typed.html;
   arguments.quiet = typed.quiet;
   return arguments;
 }
@@ -321,7 +326,7 @@ struct CommandLine {
     app.allow_extras();
     app.add_flag("--version", typed.version, "Print the version");
 
-    CLI::App& report = add(Command::report, "report", "Where the time goes: the answer as text, JSON or CSV");
+    CLI::App& report = add(Command::report, "report", "Where the time goes: the answer as text, HTML page, JSON or CSV");
     add_report_options(report, typed);
     add_run_options(report, typed);
     add_run_options(add(Command::check, "check", "Health of the traces, and what it costs which number"), typed);

@@ -24,6 +24,7 @@ struct Arguments {
   RunOptions options;
   std::string json_path;  ///< empty: none, "-": standard output
   std::string csv_path;   ///< as json_path, a directory
+  std::string html_path;  ///< as json_path
   ProgressMode progress = ProgressMode::automatic;
   bool quiet = false;
   SynthOptions synth;  ///< of synth and demo

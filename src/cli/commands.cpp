@@ -23,6 +23,7 @@
 #include "report/check_text.h"
 #include "report/csv.h"
 #include "report/health_counts.h"
+#include "report/html.h"
 #include "report/json.h"
 #include "report/schema.h"
 #include "report/text.h"
@@ -123,6 +124,13 @@ Result<Done> check_is_no_input(const Answer& answer, const fs::path& target) {
 }
 
 Result<Done> check_targets(const Arguments& arguments) {
+  if (!arguments.html_path.empty() && !has_html_page()) {
+    return Error{ErrorCode::unreadable, "this chopper was built without the HTML page", "",
+                 "install node and the packages of viewer/ (tools/setup.sh viewer), then build again"};
+  }
+  if (!arguments.html_path.empty() && arguments.html_path != "-") {
+    CHOPPER_TRY([[maybe_unused]] const Done html, check_can_write(arguments.html_path));
+  }
   if (!arguments.json_path.empty() && arguments.json_path != "-") {
     CHOPPER_TRY([[maybe_unused]] const Done json, check_can_write(arguments.json_path));
   }
@@ -146,6 +154,16 @@ Result<Done> write_json_output(const Arguments& arguments, const Answer& answer)
   if (arguments.json_path == "-") return write_to_stdout(writer);
   CHOPPER_TRY([[maybe_unused]] const Done safe, check_is_no_input(answer, arguments.json_path));
   return write_file(arguments.json_path, writer);
+}
+
+Result<Done> write_html_output(const Arguments& arguments, const Answer& answer) {
+  const std::string run_name = run_name_of(arguments.runs, answer);
+  const Writer writer = [&](const TextSink& sink) {
+    return write_html(answer, {.version = kChopperVersion, .run_name = run_name}, sink);
+  };
+  if (arguments.html_path == "-") return write_to_stdout(writer);
+  CHOPPER_TRY([[maybe_unused]] const Done safe, check_is_no_input(answer, arguments.html_path));
+  return write_file(arguments.html_path, writer);
 }
 
 Result<Done> write_csv_output(const Arguments& arguments, const Answer& answer) {
@@ -187,7 +205,10 @@ int run_report(const Arguments& arguments) {
   if (!arguments.csv_path.empty()) {
     if (const Result<Done> done = write_csv_output(arguments, answer); !done.ok()) return fail(done.error());
   }
-  if (arguments.json_path != "-" && arguments.csv_path != "-") {
+  if (!arguments.html_path.empty()) {
+    if (const Result<Done> done = write_html_output(arguments, answer); !done.ok()) return fail(done.error());
+  }
+  if (arguments.json_path != "-" && arguments.csv_path != "-" && arguments.html_path != "-") {
     if (const int code = print(answer_text(answer, text_options(arguments, answer))); code != kExitDone) return code;
   }
   note_unused_kernels(arguments);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as people read them: 612.4 ms, 13.3 %, 1,024. The unit follows the size; an axis has one unit for all its values.
+
+/** One unit for several numbers: `text = value / divisor` with the suffix. */
+export interface Scale {
+  divisor: number;
+  suffix: string;
+}
+
+const TIME: Scale[] = [
+  { divisor: 1e9, suffix: "s" },
+  { divisor: 1e6, suffix: "ms" },
+  { divisor: 1e3, suffix: "\u00b5s" },
+  { divisor: 1, suffix: "ns" },
+];
+const BYTES: Scale[] = [
+  { divisor: 2 ** 40, suffix: "TiB" },
+  { divisor: 2 ** 30, suffix: "GiB" },
+  { divisor: 2 ** 20, suffix: "MiB" },
+  { divisor: 2 ** 10, suffix: "KiB" },
+  { divisor: 1, suffix: "B" },
+];
+const LARGE: Scale[] = [
+  { divisor: 1e15, suffix: "P" },
+  { divisor: 1e12, suffix: "T" },
+  { divisor: 1e9, suffix: "G" },
+  { divisor: 1e6, suffix: "M" },
+  { divisor: 1, suffix: "" },
+];
+
+/** The scale in which `largest` reads best. */
+export function scale_of(unit: string, largest: number): Scale {
+  const pick = (scales: Scale[]): Scale =>
+    scales.find((scale) => Math.abs(largest) >= scale.divisor) ?? scales[scales.length - 1]!;
+  if (unit === "ns") return pick(TIME);
+  if (unit === "B") return pick(BYTES);
+  if (unit === "FLOP") {
+    const scale = pick(LARGE);
+    return { divisor: scale.divisor, suffix: `${scale.suffix}FLOP` };
+  }
+  if (unit === "1") return { divisor: 0.01, suffix: "%" };
+  return { divisor: 1, suffix: unit };
+}
+
+/** A number with grouped thousands and `digits` behind the point. */
+export function plain(value: number, digits: number): string {
+  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+// Four significant digits are enough to read and few enough to compare.
+function digits_for(value: number): number {
+  const size = Math.abs(value);
+  if (size >= 100) return 1;
+  if (size >= 10) return 2;
+  return 3;
+}
+
+/** A value with its unit. */
+export function text_of_value(value: number, unit: string): string {
+  if (unit === "") return Number.isInteger(value) ? plain(value, 0) : plain(value, 2);
+  if (unit === "1") return `${plain(value * 100, 1)} %`;
+  if (unit === "1/s") return `${plain(value, Math.abs(value) >= 1000 ? 0 : 1)} /s`;
+  if (value === 0) return `0 ${scale_of(unit, 0).suffix}`;
+  const scale = scale_of(unit, value);
+  const scaled = value / scale.divisor;
+  const exact = scale.divisor === 1 && Number.isInteger(value);
+  return `${plain(scaled, exact ? 0 : digits_for(scaled))} ${scale.suffix}`;
+}
+
+/** A tick of an axis: no more digits than the step between ticks needs. */
+export function tick_text(value: number, scale: Scale): string {
+  const scaled = value / scale.divisor;
+  if (scaled === 0) return "0";
+  return scaled.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+}
+
+/** A long name with its middle left out: kernel names differ at both ends. */
+export function shortened(name: string, length: number): string {
+  if (name.length <= length) return name;
+  const head = Math.ceil((length - 3) * 0.6);
+  return `${name.slice(0, head)}...${name.slice(name.length - (length - 3 - head))}`;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Panel } from "../figure";
+import { no_rows } from "../figure";
+import type { Row } from "../report";
+import { text_of } from "../report";
+import { MAX_ITERATIONS } from "./shared_rows";
+
+const label_of = (row: Row): string => {
+  const number = text_of(row, "iteration");
+  const label = number === "" ? `#${text_of(row, "ordinal")}` : number;
+  return row["complete"] === false ? `${label}*` : label;
+};
+
+export const panel: Panel = {
+  id: "steps",
+  title: "Steps of the run",
+  shows: "How long each step takes on the GPUs: a step lasts as long as its longest window.",
+  reads: ["steps", "timeline"],
+  build(view) {
+    const all = view.rows("steps");
+    const rows = all.slice(0, MAX_ITERATIONS);
+    if (rows.length === 0) return no_rows("steps", "no iterations were found.");
+    const middle = rows.map((row) =>
+      view.median("timeline", "window_ns", { scope: "iteration", ordinal: Number(row["ordinal"]) }),
+    );
+    const counted = { complete: true, last: false };
+    const num_counted = view.count("steps", "step_ns", counted);
+    const notes: string[] = [];
+    if (rows.length < all.length) notes.push(`The first ${rows.length} of ${all.length} steps are drawn.`);
+    if (rows.some((row) => row["complete"] === false)) notes.push("* incomplete on some GPU: left out of statistics.");
+    if (rows.some((row) => row["last"] === true)) {
+      notes.push("The last step ends with its work, not with a next step: it is drawn, and left out of statistics.");
+    }
+    return {
+      says:
+        num_counted.value === 0
+          ? ["No step is complete on every GPU, so there are no statistics of step time."]
+          : [
+              num_counted,
+              " complete steps take ",
+              view.min("steps", "step_ns", counted),
+              " to ",
+              view.max("steps", "step_ns", counted),
+              ", median ",
+              view.median("steps", "step_ns", counted),
+              ".",
+            ],
+      how: "steps.shortest_ns and step_ns; the dot is the median of timeline.window_ns over the GPUs.",
+      chart: {
+        kind: "ranges",
+        direction: "columns",
+        categories: rows.map(label_of),
+        category_title: "iteration",
+        value_title: "window",
+        unit: "ns",
+        logarithmic: false,
+        parts: ["shortest", "median", "longest"],
+        series: [
+          {
+            name: "windows of all GPUs",
+            colour: "accent",
+            points: rows.map((row, category) => ({
+              category,
+              low: view.at("steps", row, "shortest_ns"),
+              middle: middle[category]!,
+              high: view.at("steps", row, "step_ns"),
+            })),
+          },
+        ],
+      },
+      table: {
+        columns: ["iteration", "shortest", "median", "longest (step)", "slowest rank", "complete", "last"],
+        rows: rows.map((row, i) => [
+          label_of(row),
+          view.at("steps", row, "shortest_ns"),
+          middle[i]!,
+          view.at("steps", row, "step_ns"),
+          view.at("steps", row, "slowest_rank"),
+          text_of(row, "complete"),
+          text_of(row, "last"),
+        ]),
+      },
+      notes,
+    };
+  },
+};

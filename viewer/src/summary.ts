@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The head of the page: what the run is, and the few numbers that answer most questions.
+import { plain, text_of_value } from "./format";
+import type { Sentence } from "./figure";
+import { text_of } from "./report";
+import type { Quantity, View } from "./view";
+import { over } from "./view";
+
+export interface Card {
+  title: string;
+  value: Quantity;
+  note: Sentence;
+  tone?: "good" | "warn";
+}
+
+/** "8 ranks, 8 x AMD Instinct MI300X, 4 iterations, 27.8 MiB of kineto-json traces" */
+export function run_line(view: View): string {
+  const parts: string[] = [];
+  const inputs = view.rows("inputs");
+  const ranks = new Set(inputs.map((row) => row["rank"]).filter((rank) => typeof rank === "number"));
+  if (ranks.size > 0) parts.push(`${plain(ranks.size, 0)} ${ranks.size === 1 ? "rank" : "ranks"}`);
+  const names = new Map<string, number>();
+  for (const row of view.rows("gpus")) {
+    const name = text_of(row, "name") || `unknown ${text_of(row, "vendor")} GPU`;
+    names.set(name, (names.get(name) ?? 0) + 1);
+  }
+  for (const [name, count] of names) parts.push(`${plain(count, 0)} x ${name}`);
+  const iterations = new Set(view.rows("timeline", { scope: "iteration" }).map((row) => row["ordinal"]));
+  if (iterations.size > 0) parts.push(`${plain(iterations.size, 0)} ${iterations.size === 1 ? "iteration" : "iterations"}`);
+  const bytes = inputs.reduce((sum, row) => sum + Number(row["bytes"] ?? 0), 0);
+  const formats = view.distinct("inputs", "format");
+  if (inputs.length > 0) parts.push(`${text_of_value(bytes, "B")} of ${formats.join(", ")}`);
+  return parts.join(", ");
+}
+
+export function cards(view: View): Card[] {
+  const trace = { scope: "trace" };
+  const span = view.sum("timeline", "span_ns", trace);
+  const share = (column: string): Quantity => over(view.sum("timeline", column, trace), span);
+  const found: Card[] = [];
+  const throughput = view.rows("throughput");
+  const first = throughput[0];
+  if (first !== undefined) {
+    found.push({
+      title: "Step time",
+      value: view.at("throughput", first, "step_time_ns"),
+      note: ["slowest GPU, median of ", view.at("throughput", first, "num_steps"), " steps"],
+    });
+    const tokens = view.at("throughput", first, "tokens_per_s_per_gpu");
+    found.push({ title: "Tokens per GPU", value: tokens, note: [view.at("throughput", first, "tokens_per_step"), " tokens a step"] });
+    const rated = throughput.find((row) => typeof row["mfu"] === "number") ?? first;
+    found.push({ title: "MFU", value: view.at("throughput", rated, "mfu"), note: [`convention ${text_of(rated, "convention")}`] });
+  } else if (span.value !== null) {
+    found.push({ title: "Span of a GPU", value: view.mean("timeline", "span_ns", trace), note: [`first to last work, mean of ${view.who}`] });
+  }
+  if (span.value !== null) {
+    found.push({ title: "Computation", value: share("compute_ns"), note: ["of the GPU time"] });
+    found.push({ title: "Exposed comm", value: share("exposed_comm_ns"), note: ["of ", view.mean("timeline", "comm_ns", trace), " a GPU"] });
+    found.push({ title: "Idle", value: share("idle_ns"), note: ["host late ", share("prep_idle_ns"), ", dispatch ", share("call_idle_ns")] });
+  }
+  if (view.rows("coverage").length > 0) {
+    const linked = view.min("coverage", "launch_time");
+    const lost = view.rows("health").some((row) => row["severity"] !== "note");
+    found.push({
+      title: "Launches linked",
+      value: linked,
+      note: [lost ? "records were lost or set aside" : "least covered GPU; nothing lost"],
+      tone: lost || (linked.value ?? 0) < 0.9 ? "warn" : "good",
+    });
+  }
+  return found;
+}
