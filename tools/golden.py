@@ -6,6 +6,8 @@
   expected.txt    what it prints: standard output; then, if there is any, the line "--- stderr" and standard error;
                   then, if the exit status is not 0, the line "--- exit N". The version number is written VERSION.
   expected_exit   optional: the exit status; --bless refuses to record another one
+  tables          optional, here or in a folder above: the tables of `report --json -` to compare, others are left out;
+                  "timeline:trace" keeps the rows with "scope":"trace"; "all" keeps everything
 
   golden.py --chopper PROGRAM CASE...            compares, and prints the difference
   golden.py --chopper PROGRAM --bless [CASE...]  writes expected.txt (of all cases by default); review the diff
@@ -38,12 +40,42 @@ def run(case, program, timeout_s):
     environment = dict(os.environ, LC_ALL="C", TZ="UTC")
     done = subprocess.run([program] + shlex.split(lines[0]), cwd=case, env=environment, stdin=subprocess.DEVNULL,
                           capture_output=True, timeout=timeout_s)
-    text = block(done.stdout)
+    text = keep_tables(block(done.stdout), wanted_tables(case))
     if done.stderr:
         text += b"--- stderr\n" + block(done.stderr)
     if done.returncode != 0:
         text += b"--- exit %d\n" % done.returncode
     return re.sub(rb"(?<![\d.])" + re.escape(VERSION.encode()) + rb"(?![\d.]*\d)", b"VERSION", text), done.returncode
+
+
+def wanted_tables(case):
+    """Returns {table: scope or None} from the nearest file `tables`, None where all are wanted."""
+    for folder in (case, *case.parents):
+        if (folder / "tables").exists():
+            words = (folder / "tables").read_text().split()
+            return None if words == ["all"] else {name: scope or None for name, _, scope in (w.partition(":") for w in words)}
+        if folder == ROOT:
+            break
+    return None
+
+
+def keep_tables(data, tables):
+    """Leaves out tables of a JSON report; other text stays as it is. A report has a row a line."""
+    if tables is None or not data.startswith(b'{\n"chopper":'):
+        return data
+    kept, name = [], None
+    for line in data.split(b"\n"):
+        begins = re.match(rb'"(\w+)":\[', line)
+        if begins:
+            name = begins[1].decode()
+        if name is None or name in tables:
+            scope = tables.get(name) if name else None
+            row = line.startswith(b'{"')
+            if not (scope and row and b'"scope":"%s"' % scope.encode() not in line):
+                kept.append(line)
+        if name and (line in (b"],", b"]") or re.match(rb'"\w+":\[\],?$', line)):
+            name = None
+    return b"\n".join(kept)
 
 
 def compare(case, program, bless, timeout_s):

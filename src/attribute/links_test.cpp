@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The range a call is made in, against a search through all ranges (reading rules 4).
-#include "attribute/links.h"
+#include "attribute/stacks.h"
 
 #include <gtest/gtest.h>
 
@@ -30,6 +30,9 @@ TraceTables random_host(Random& random) {
     t.external_id.push_back(kNoId);
     t.sequence_number.push_back(kNoNumber);
     t.forward_thread.push_back(kNoNumber);
+    t.shapes.push_back(kNoString);
+    t.types.push_back(kNoString);
+    t.collective.push_back(kNoRow);
     t.offset.push_back(i * 10);
   }
   const std::size_t num_calls = 1 + random.below(8);
@@ -63,16 +66,21 @@ RowId innermost(const TraceTables& trace, std::size_t call, bool operations_only
   return best;
 }
 
-TEST(CallContext, AgreesWithLookingAtEveryRange) {
-  const Result<ClassRules> rules = embedded_class_rules();
-  ASSERT_TRUE(rules.ok());
+TEST(Stacks, AgreesWithLookingAtEveryRange) {
+  const Result<ClassRules> classes = embedded_class_rules();
+  const Result<PhaseRules> phases = embedded_phase_rules();
+  const Result<OperationMaps> maps = embedded_operation_maps();
+  ASSERT_TRUE(classes.ok() && phases.ok() && maps.ok());
   for (std::uint64_t seed = 1; seed <= 5000; seed++) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     const TraceTables trace = random_host(random);
-    const CallContext context = find_call_context(
-        trace, order_ranges(trace), std::vector<std::uint8_t>(num_rows(trace.launches), 1), rules.value());
+    StringTable operations;
+    RangeNames names(trace.strings, classes.value(), phases.value(), maps.value(), operations);
+    const Stacks stacks = find_stacks(trace, order_ranges(trace), std::vector<std::uint8_t>(num_rows(trace.launches), 1),
+                                      ForwardPartners(trace), names);
     for (std::size_t call = 0; call < num_rows(trace.launches); call++) {
+      const CallStack& stack = stacks.calls[stacks.of_call[call]];
       bool copy = false;
       for (std::size_t i = 0; i < num_rows(trace.ranges); i++) {
         const HostRangeTable& t = trace.ranges;
@@ -81,9 +89,9 @@ TEST(CallContext, AgreesWithLookingAtEveryRange) {
                           time >= t.start_ns[i] && time < t.start_ns[i] + std::max<std::int64_t>(t.duration_ns[i], 1);
         copy = copy || (open && trace.strings.view(t.name[i]) == "fsdp::chunk_cat");
       }
-      ASSERT_EQ(context.range[call], innermost(trace, call, false)) << "call " << call;
-      ASSERT_EQ(context.operation[call], innermost(trace, call, true)) << "call " << call;
-      ASSERT_EQ(context.comm_copy[call] != 0, copy) << "call " << call;
+      ASSERT_EQ(stack.range, innermost(trace, call, false)) << "call " << call;
+      ASSERT_EQ(stack.operation, innermost(trace, call, true)) << "call " << call;
+      ASSERT_EQ(stack.comm_copy, copy) << "call " << call;
     }
   }
 }

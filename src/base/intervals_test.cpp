@@ -26,7 +26,7 @@ TEST(Intervals, TouchingIsNotOverlapping) {
   EXPECT_EQ(overlap_of(Cover{{0, 5}}, Cover{{5, 9}}), 0);
   EXPECT_EQ(CoverIndex(Cover{{0, 5}}).overlap(5, 9), 0);
   EXPECT_EQ(CoverIndex(Cover{{0, 5}}).overlap(4, 4), 0);
-  EXPECT_EQ(CoverIndex({}).overlap(0, 100), 0);
+  EXPECT_EQ(CoverIndex(Cover{}).overlap(0, 100), 0);
 }
 
 }  // namespace
