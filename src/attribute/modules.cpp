@@ -19,7 +19,7 @@ bool any_part(const std::vector<std::string>& parts, std::string_view name) {
 
 ModuleLabels::ModuleLabels(const Stacks& stacks, const PhaseRules& phases,
                            const OperationMaps& maps, StringTable& operations)
-    : block_(stacks.frames.size(), kNoIndex), operation_(stacks.frames.size(), kNoString) {
+    : block_(stacks.frames.size(), kNoIndex), operation_(stacks.frames.size(), kNoString), work_(stacks.frames.size(), 0) {
   if (stacks.frames.empty()) return;
   find_blocks(stacks, phases, operations);
   find_operations(stacks, maps, operations);
@@ -91,6 +91,22 @@ void ModuleLabels::find_operations(const Stacks& stacks, const OperationMaps& ma
       if (std::find(list.begin(), list.end(), instance_of(frame)) == list.end()) list.push_back(instance_of(frame));
     }
   }
+  work_rules_.emplace_back();
+  std::unordered_map<StringId, std::uint32_t> work_of_class;
+  for (std::size_t i = 0; i < frames.size(); i++) {
+    const auto [at, inserted] = work_of_class.try_emplace(frames[i].class_name, 0);
+    if (inserted) {
+      std::vector<WorkRule> rules;
+      for (const std::size_t r : rules_of(frames[i].class_name)) {
+        if (maps.modules[r].accepts != 0) rules.push_back({maps.modules[r].accepts, operations.intern(maps.modules[r].operation)});
+      }
+      if (!rules.empty()) {
+        at->second = static_cast<std::uint32_t>(work_rules_.size());
+        work_rules_.push_back(std::move(rules));
+      }
+    }
+    work_[i] = at->second;
+  }
   for (std::size_t i = 0; i < frames.size(); i++) {
     const ModuleFrame& frame = frames[i];
     // Containers are passed over: torchtitan and others wrap each block.
@@ -99,6 +115,7 @@ void ModuleLabels::find_operations(const Stacks& stacks, const OperationMaps& ma
         parent == kNoIndex ? std::string_view() : operations.view(frames[parent].class_name);
     for (const std::size_t r : rules_of(frame.class_name)) {
       const ModuleRule& rule = maps.modules[r];
+      if (rule.accepts != 0) continue;
       if (!rule.parent_parts.empty() && (parent == kNoIndex || !any_part(rule.parent_parts, parent_class))) continue;
       if (rule.index >= 0 || rule.of >= 0) {
         if (parent == kNoIndex) continue;

@@ -20,6 +20,12 @@ class ModuleLabels {
   std::uint32_t block_of(std::uint32_t frame) const { return frame == kNoIndex ? kNoIndex : block_[frame]; }
   /// The operation a map gives the innermost frame, or one around it up to its block; kNoString when none does.
   StringId operation_of(std::uint32_t frame) const { return frame == kNoIndex ? kNoString : operation_[frame]; }
+  /// What a map makes of work that the innermost frame does itself.
+  struct WorkRule {
+    FeatureSet accepts = 0;
+    StringId operation = kNoString;
+  };
+  const std::vector<WorkRule>& work_rules_of(std::uint32_t frame) const { return work_rules_[work_[frame]]; }
 
  private:
   void find_blocks(const Stacks& stacks, const PhaseRules& phases, const StringTable& names);
@@ -27,6 +33,8 @@ class ModuleLabels {
 
   std::vector<std::uint32_t> block_;
   std::vector<StringId> operation_;
+  std::vector<std::uint32_t> work_;                // by frame: index into work_rules_
+  std::vector<std::vector<WorkRule>> work_rules_;  // by class; 0: none
 };
 
 }  // namespace chopper

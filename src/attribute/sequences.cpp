@@ -15,7 +15,13 @@ class Machine {
       : sequence_(sequence), items_(items), operations_(operations) {
     result_.labels.resize(items.size());
     find_next_features();
-    for (const SequenceState& state : sequence.states) names_.push_back(operations.intern(state.operation));
+    for (const SequenceState& state : sequence.states) {
+      std::vector<StringId>& names = names_.emplace_back();
+      names.push_back(operations.intern(state.operation));
+      for (const std::vector<std::string>& counted : state.by_count) {
+        for (const std::string& name : counted) names.push_back(operations.intern(name));
+      }
+    }
   }
 
   SequenceResult run() {
@@ -76,21 +82,26 @@ class Machine {
         if (accepts(next, item)) return enter(next, item);
       }
     }
+    if (state_ != kNoState && !sequence_.states[state_].next.empty()) return;
     for (std::size_t i = 0; i < sequence_.states.size(); i++) {
       if (sequence_.states[i].entry && accepts(i, item)) return enter(i, item);
     }
   }
 
+  bool is_called(std::size_t index, StringId name) const {
+    return std::find(names_[index].begin(), names_[index].end(), name) != names_[index].end();
+  }
+
   // Names given by ranges are kept; the machine goes to the nearest state of that name.
   void follow(StringId known, std::size_t item) {
-    if (state_ != kNoState && names_[state_] == known) return take(item);
+    if (state_ != kNoState && is_called(state_, known)) return take(item);
     if (state_ != kNoState) {
       for (const std::size_t next : sequence_.states[state_].next) {
-        if (names_[next] == known) return enter(next, item);
+        if (is_called(next, known)) return enter(next, item);
       }
     }
     for (std::size_t i = 0; i < names_.size(); i++) {
-      if (names_[i] == known) return enter(i, item);
+      if (is_called(i, known)) return enter(i, item);
     }
   }
 
@@ -130,7 +141,7 @@ class Machine {
   void take(std::size_t item) {
     taken_.push_back(item);
     SequenceLabel& label = result_.labels[item];
-    label.operation = items_[item].operation != kNoString ? items_[item].operation : names_[state_];
+    label.operation = items_[item].operation != kNoString ? items_[item].operation : names_[state_].front();
     label.layer = outside(state_) || layer_ < 0 ? kOutsideLayers : layer_;
     result_.num_labelled++;
   }
@@ -164,7 +175,7 @@ class Machine {
   std::span<const SequenceItem> items_;
   StringTable& operations_;
   SequenceResult result_;
-  std::vector<StringId> names_;  // of the states
+  std::vector<std::vector<StringId>> names_;  // of the states: the usual one first
   std::vector<std::vector<std::size_t>> next_features_;
   FeatureSet needed_ = 0;
   std::vector<std::uint8_t> outside_;

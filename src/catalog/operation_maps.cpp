@@ -143,6 +143,8 @@ void read_module(const toml::table& module, OperationMaps& maps) {
       rule.index = whole_of(node, "module.index");
     } else if (key.str() == "of") {
       rule.of = whole_of(node, "module.of");
+    } else if (key.str() == "accepts") {
+      rule.accepts = features_of(node, "module.accepts");
     } else if (key.str() == "operation") {
       rule.operation = text_of(node, "module.operation");
     } else {

@@ -61,6 +61,7 @@ struct KernelSequence {
 struct ModuleRule {
   std::vector<std::string> class_parts, parent_parts;  ///< no parts: any
   std::int64_t index = -1, of = -1;                    ///< -1: any
+  FeatureSet accepts = 0;                              ///< work of the module itself with one of these; 0: all work in it
   std::string operation;
 };
 
