@@ -2,9 +2,11 @@
 #include "analyze/operations.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "analyze/work.h"
 #include "base/check.h"
 #include "base/wrapping.h"
 
@@ -96,10 +98,68 @@ std::vector<Instance> make_instances(const GpuWorkLabels& labels, const GpuRows&
   return std::vector<Instance>(highest + std::size_t{1});
 }
 
+// Adds what the recorded shapes tell of the work of COMP records: that of each host operator once, whatever number of
+// kernels it launched here (docs/reference/attribution.md 9).
+class WorkCounter {
+ public:
+  WorkCounter(const TraceTables& trace, const GpuWorkLabels& labels, const GpuSpec* spec)
+      : trace_(trace), labels_(labels), spec_(spec), cache_(trace.strings) {}
+
+  void add(std::uint32_t row, OperationSummary& sum) {
+    const RowId range = labels_.operation_range[row];
+    if (range == kNoRow) return;
+    if (range != last_) look_up(range);
+    if (!work_) return;
+    const std::int64_t duration = trace_.gpu_work.duration_ns[row];
+    add_wrapping(sum.known_ns, duration);
+    if (least_) add_wrapping(sum.least_known_ns, duration);
+    if (counted_.empty()) counted_.assign(num_rows(trace_.ranges), false);
+    if (counted_[index_of(range)]) return;
+    counted_[index_of(range)] = true;
+    sum.flops += work_->flops;
+    sum.bytes += work_->bytes;
+    if (labels_.recompute[row] != 0) sum.recompute_flops += work_->flops;
+    if (!least_) return;
+    sum.least_ns += least_->ns;
+    if (least_->bound == Bound::compute) sum.compute_bound_ns += least_->ns;
+  }
+
+ private:
+  void look_up(RowId range) {
+    last_ = range;
+    work_.reset();
+    least_.reset();
+    const HostRangeTable& ranges = trace_.ranges;
+    const std::uint32_t at = index_of(range);
+    if (ranges.shapes[at] == kNoString) return;
+    work_ = cache_.work_of(ranges.name[at], ranges.shapes[at], ranges.types[at]);
+    if (work_ && spec_ != nullptr) least_ = least_ns(*work_, *spec_);
+  }
+
+  const TraceTables& trace_;
+  const GpuWorkLabels& labels_;
+  const GpuSpec* spec_;
+  WorkCache cache_;
+  RowId last_ = kNoRow;
+  std::optional<Work> work_;  // of `last_`
+  std::optional<LeastTime> least_;
+  std::vector<bool> counted_;  // rows of ranges
+};
+
+void add_message(const GpuWorkLabels& labels, std::uint32_t row, std::int64_t duration, OperationSummary& sum) {
+  const CollectiveLabels& collectives = labels.collectives;  // in order of row
+  const auto at = std::lower_bound(collectives.gpu_row.begin(), collectives.gpu_row.end(), row);
+  if (at == collectives.gpu_row.end() || *at != row) return;
+  const std::int64_t bytes = collectives.bytes[static_cast<std::size_t>(at - collectives.gpu_row.begin())];
+  if (bytes == kNoNumber) return;
+  add_wrapping(sum.message_bytes, bytes);
+  add_wrapping(sum.message_ns, duration);
+}
+
 }  // namespace
 
 void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
-                          const Grain& grain, GpuSummary& summary) {
+                          const Grain& grain, const GpuSpec* spec, GpuSummary& summary) {
   const GpuWorkTable& gpu = trace.gpu_work;
   Groups groups(labels, grain);
   std::vector<OperationSummary> sums;
@@ -110,6 +170,7 @@ void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels,
   const bool any_complete = std::any_of(complete.begin(), complete.end(), [](std::uint8_t c) { return c != 0; });
 
   CoverWalk comm(work.comm);
+  WorkCounter counter(trace, labels, spec);
   auto gap = work.gaps.begin();
   for (const std::uint32_t row : work.rows) {
     const std::uint32_t group = groups.of(row);
@@ -121,9 +182,14 @@ void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels,
     add_wrapping(sum.duration_ns, duration);
     add_wrapping(sum.class_ns[static_cast<std::size_t>(gpu_class)], duration);
     if (labels.layer[row] != kUnknownLayer) sum.num_layer_known++;
-    if (gpu_class != GpuClass::comm) add_wrapping(sum.overlap_ns, comm.overlap(start, start + duration));
+    if (gpu_class == GpuClass::comm) {
+      add_message(labels, row, duration, sum);
+    } else {
+      add_wrapping(sum.overlap_ns, comm.overlap(start, start + duration));
+    }
     if (is_compute(gpu_class)) {
       add_wrapping(sum.compute_ns, duration);
+      counter.add(row, sum);
       const std::int32_t k = labels.iteration[row];
       if (k >= 0 && (!any_complete || complete[static_cast<std::size_t>(k)] != 0))
         add_wrapping(compute_of_base[groups.all()[group].base], duration);

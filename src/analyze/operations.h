@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyze/device_work.h"
+#include "catalog/gpus.h"
 #include "model/summary.h"
 
 namespace chopper {
@@ -13,8 +14,8 @@ struct Grain {
   bool iteration = false;
 };
 
-/// Fills `operations` and `compute_by_operation` of `summary`.
+/// Fills `operations` and `compute_by_operation` of `summary`. `spec`: the gpu, nullptr where it is not known.
 void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
-                          const Grain& grain, GpuSummary& summary);
+                          const Grain& grain, const GpuSpec* spec, GpuSummary& summary);
 
 }  // namespace chopper

@@ -11,7 +11,7 @@ namespace {
 GpuSummary summarise(const test::HandTrace& hand, const Grain& grain = {}) {
   const DeviceWork work = prepare_device(hand.trace, hand.labels, rows_by_device(hand.trace.gpu_work).begin()->second);
   GpuSummary summary;
-  summarise_operations(hand.trace, hand.labels, work, grain, summary);
+  summarise_operations(hand.trace, hand.labels, work, grain, nullptr, summary);
   return summary;
 }
 

@@ -6,7 +6,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyze/collectives.h"
 #include "analyze/device_work.h"
+#include "analyze/host_blockers.h"
+#include "analyze/launches.h"
 #include "analyze/windows.h"
 #include "base/intervals.h"
 #include "base/parallel.h"
@@ -180,18 +183,24 @@ std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLa
   const GpuWorkTable& gpu = trace.gpu_work;
   if (times != nullptr) times->assign(num_rows(gpu), {});
   std::vector<GpuSummary> summaries;
+  HostBlockers blockers;
+  if (options.blockers != nullptr) blockers = find_host_blockers(trace, labels, *options.blockers);
   for (auto& [device, rows] : rows_by_device(gpu)) {
     GpuSummary& summary = summaries.emplace_back();
     summary.device = device;
     summary.name = device_name(trace.facts, device);
+    const GpuSpec* spec = find_gpu(options.known, options.gpu_spec, summary.name);
     const DeviceWork work = prepare_device(trace, labels, std::move(rows));
     std::vector<std::function<void()>> tasks = {
         [&] { group_kernels(trace, labels, work.rows, summary); },
-        [&] { summarise_operations(trace, labels, work, options.grain, summary); },
+        [&] { summarise_operations(trace, labels, work, options.grain, spec, summary); },
         [&] {
           summary.timeline = trace_timeline(trace, labels, work);
           summary.windows = summarise_windows(trace, labels, work);
         },
+        [&] { summarise_launches(trace, labels, work, summary); },
+        [&] { list_collectives(trace, labels, work, summary); },
+        [&] { charge_host_blockers(trace, labels, work, blockers, summary); },
         [&] { check_streams(trace, work.rows, options.shown, health); },
         [&] { count_records(gpu, labels, work.rows, summary); },
     };

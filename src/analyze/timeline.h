@@ -2,10 +2,14 @@
 // Everything that is counted and measured of each gpu, in one summary a device (spec 3 to 6).
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyze/operations.h"
+#include "catalog/host_blockers.h"
 #include "model/summary.h"
 #include "model/trace.h"
 
@@ -30,6 +34,9 @@ LaunchExtents launch_extents(const TraceTables& trace, const GpuWorkLabels& labe
 struct SummaryOptions {
   std::string_view shown;  ///< the input's name in health
   Grain grain;
+  std::span<const GpuSpec> known = {};         ///< the gpus there are
+  std::optional<std::string> gpu_spec;         ///< key of the one that was stated
+  const HostBlockerRules* blockers = nullptr;  ///< nullptr: none are looked for
   unsigned threads = 1;
 };
 

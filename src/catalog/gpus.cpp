@@ -180,4 +180,13 @@ const GpuSpec* find_gpu(std::span<const GpuSpec> gpus, std::string_view device_n
   return best;
 }
 
+const GpuSpec* find_gpu(std::span<const GpuSpec> gpus, const std::optional<std::string>& stated_key,
+                        const std::optional<std::string>& device_name) {
+  if (stated_key) {
+    const auto stated = std::find_if(gpus.begin(), gpus.end(), [&](const GpuSpec& g) { return g.key == *stated_key; });
+    if (stated != gpus.end()) return &*stated;
+  }
+  return device_name ? find_gpu(gpus, *device_name) : nullptr;
+}
+
 }  // namespace chopper

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,5 +53,9 @@ Result<std::vector<GpuSpec>> embedded_gpus();
 /// Returns the one whose `device_names` has the longest part contained in `device_name` (case-insensitive; of equal
 /// lengths the first), nullptr when none fits.
 const GpuSpec* find_gpu(std::span<const GpuSpec> gpus, std::string_view device_name);
+
+/// Returns the one with the stated key, without a known one find_gpu(device_name), where there is a name.
+const GpuSpec* find_gpu(std::span<const GpuSpec> gpus, const std::optional<std::string>& stated_key,
+                        const std::optional<std::string>& device_name);
 
 }  // namespace chopper

@@ -3,11 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "catalog/gpus.h"
+#include "catalog/group_dimensions.h"
 #include "engine/engine.h"
+#include "engine/job.h"
+#include "engine/match_collectives.h"
 
 namespace chopper {
 
@@ -43,5 +48,17 @@ void add_gpu_rows(const GpuSource& source, Answer& answer);
 void add_timeline_rows(const GpuSource& source, Answer& answer);
 /// Tables operations and kernel_summary.
 void add_operation_rows(const GpuSource& source, Answer& answer);
+void add_launch_rows(const GpuSource& source, Answer& answer);
+void add_host_blocker_rows(const GpuSource& source, Answer& answer);
+void add_memory_rows(std::size_t index, const InputSummary& input, std::optional<std::int64_t> only_gpu,
+                     Answer& answer);
+/// `matched`: one for each collective of the gpu.
+void add_collective_rows(const GpuSource& source, std::span<const MatchedCollective> matched,
+                         const GroupDimensionRules& rules, Answer& answer);
+/// The steps of the job: of all its gpus, whatever is selected.
+void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, Answer& answer);
+/// One row for each of `sources`, compared with all gpus of the job.
+void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<InputSummary>& inputs, const Job& job,
+                   const MatchedCollectives& matched, Answer& answer);
 
 }  // namespace chopper

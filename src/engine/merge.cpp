@@ -112,16 +112,6 @@ void note_missing_ranks(const std::vector<InputSummary>& inputs, HealthLog& heal
              static_cast<std::uint64_t>(missing));
 }
 
-// What is stated about the run comes before the name in the trace.
-const GpuSpec* spec_of(const GpuSummary& gpu, const std::vector<GpuSpec>& known, const RunFacts& facts) {
-  if (facts.gpu_spec) {
-    const auto stated =
-        std::find_if(known.begin(), known.end(), [&](const GpuSpec& spec) { return spec.key == *facts.gpu_spec; });
-    if (stated != known.end()) return &*stated;
-  }
-  return gpu.name ? find_gpu(known, *gpu.name) : nullptr;
-}
-
 template <class Row>
 void sort_rows(std::vector<Row>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return key_less(a, b); });
@@ -163,30 +153,47 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
                    "run without --strict to read the rest, or chopper check for all of it"};
     }
   }
+  CHOPPER_TRY(const GroupDimensionRules dimensions, embedded_group_dimension_rules());
+  const Job job = find_job(summaries);
+  const MatchedCollectives matched = match_collectives(summaries, job);
+  std::vector<GpuSource> sources;
   add_health_rows(run_health, {}, answer);
   for (std::size_t i = 0; i < summaries.size(); i++) {
     const InputSummary& input = summaries[i];
     add_input_row(i, input, answer);
     add_health_rows(input.health, static_cast<std::int64_t>(i), answer);
     if (options.only_rank && input.facts.rank != options.only_rank) continue;
-    for (const GpuSummary& gpu : input.gpus) {
+    add_memory_rows(i, input, options.only_gpu, answer);
+    for (std::size_t g = 0; g < input.gpus.size(); g++) {
+      const GpuSummary& gpu = input.gpus[g];
       if (options.only_gpu && gpu.device != *options.only_gpu) continue;
-      const GpuSource source{i, input, gpu, spec_of(gpu, known, options.facts)};
+      const GpuSource source{i, input, gpu, find_gpu(known, options.facts.gpu_spec, gpu.name)};
+      sources.push_back(source);
       add_gpu_rows(source, answer);
       add_timeline_rows(source, answer);
       add_operation_rows(source, answer);
+      add_launch_rows(source, answer);
+      add_host_blocker_rows(source, answer);
+      add_collective_rows(source, matched[i][g], dimensions, answer);
     }
   }
   if ((options.only_rank || options.only_gpu) && answer.gpus.empty()) {
     return Error{ErrorCode::usage, "the selection holds no gpu", "", "chopper check lists ranks and gpus"};
   }
+  add_step_rows(summaries, job, answer);
+  add_rank_rows(sources, summaries, job, matched, answer);
   sort_rows(answer.health);
   sort_rows(answer.gpus);
   sort_rows(answer.coverage);
   sort_rows(answer.label_rules);
   sort_rows(answer.timeline);
   sort_rows(answer.windows);
+  sort_rows(answer.ranks);
   sort_rows(answer.operations);
+  sort_rows(answer.launch);
+  sort_rows(answer.host_blockers);
+  sort_rows(answer.collectives);
+  sort_rows(answer.memory);
   sort_rows(answer.kernel_summary);
   answer.throughput = throughput_rows(answer, summaries, known);  // behind the steps
   if (options.only_rank || options.only_gpu) {

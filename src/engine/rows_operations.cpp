@@ -4,20 +4,50 @@
 #include <iterator>
 #include <utility>
 
+#include "analyze/work.h"
 #include "engine/make_rows.h"
 
 namespace chopper {
 namespace {
 
-// The number of an iteration by our order.
-Field<std::int64_t> iteration_field(const GpuSummary& gpu, std::int64_t ordinal) {
-  if (ordinal < 0) return ordinal_field(static_cast<std::int32_t>(ordinal));
-  return gpu.windows[static_cast<std::size_t>(ordinal) + 1].row.iteration;
-}
-
 GpuClass class_of_most_time(const OperationSummary& sum) {
   const auto* most = std::max_element(std::begin(sum.class_ns), std::end(sum.class_ns));
   return static_cast<GpuClass>(most - std::begin(sum.class_ns));
+}
+
+Field<double> rate(double amount, std::int64_t duration_ns) {
+  return duration_ns > 0 ? Field<double>(amount / static_cast<double>(duration_ns))
+                         : Field<double>(Reason::zero_length);
+}
+
+// What collectives move, and what computation is known to do. Rates are over the records they are known of.
+void set_work(const GpuSource& source, const OperationSummary& sum, OperationRow& row) {
+  const GpuClass most = class_of_most_time(sum);
+  if (most == GpuClass::comm) {
+    row.bytes = row.gbps = Reason::no_shapes;
+    if (sum.message_bytes <= 0) return;
+    row.bytes = static_cast<double>(sum.message_bytes);
+    row.gbps = rate(row.bytes.value(), sum.message_ns);
+    return;
+  }
+  if (!is_compute(most)) return;
+  row.flops = row.bytes = row.tflops = row.gbps = row.peak_share = Reason::no_shapes;
+  row.bound = Reason::no_shapes;
+  if (sum.known_ns <= 0 && sum.flops <= 0 && sum.bytes <= 0) return;
+  row.flops = sum.flops;
+  row.tflops = rate(sum.flops / 1e3, sum.known_ns);
+  if (sum.bytes > 0) {
+    row.bytes = sum.bytes;
+    row.gbps = rate(sum.bytes, sum.known_ns);
+  }
+  if (sum.least_ns <= 0) {
+    const Reason reason = source.spec == nullptr ? Reason::unknown_gpu : Reason::no_peak;
+    row.peak_share = reason;
+    row.bound = reason;
+    return;
+  }
+  row.peak_share = rate(sum.least_ns, sum.least_known_ns);
+  row.bound = std::string(to_string(2 * sum.compute_bound_ns >= sum.least_ns ? Bound::compute : Bound::memory));
 }
 
 OperationRow operation_row(const GpuSource& source, const OperationKey& key, const OperationSummary& sum) {
@@ -25,7 +55,10 @@ OperationRow operation_row(const GpuSource& source, const OperationKey& key, con
   set_source(source, row);
   row.phase = to_string(key.phase);
   row.operation = key.operation;
-  if (key.ordinal != kNotGrouped) row.iteration = iteration_field(source.gpu, key.ordinal);
+  if (key.ordinal != kNotGrouped) {
+    const auto ordinal = static_cast<std::int32_t>(key.ordinal);
+    row.iteration = ordinal < 0 ? ordinal_field(ordinal) : iteration_number(source.gpu, ordinal);
+  }
   if (key.layer != kNotGrouped) row.layer = layer_field(key.layer);
   row.layer_known = sum.num_layer_known == sum.num_kernels;
   row.gpu_class = to_string(class_of_most_time(sum));
@@ -45,8 +78,7 @@ OperationRow operation_row(const GpuSource& source, const OperationKey& key, con
   row.p05_ns = sum.instances.quantile(5, 100);
   row.p50_ns = sum.instances.quantile(50, 100);
   row.p95_ns = sum.instances.quantile(95, 100);
-  row.flops = row.bytes = row.tflops = row.gbps = row.peak_share = Reason::no_shapes;
-  row.bound = Reason::no_shapes;
+  set_work(source, sum, row);
   return row;
 }
 

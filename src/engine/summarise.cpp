@@ -5,6 +5,7 @@
 #include <new>
 #include <system_error>
 
+#include "analyze/memory.h"
 #include "analyze/timeline.h"
 #include "attribute/attribute.h"
 #include "engine/engine.h"
@@ -164,8 +165,17 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   const GpuWorkLabels labels = attribute_gpu_work(trace, rules, file.shown, summary.health, threads);
   summary.mark_kind = labels.iterations.kind;
   std::vector<KernelTimes> times;
-  const SummaryOptions how{file.shown, {options.grain_layer, options.grain_iteration}, threads};
+  CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
+  SummaryOptions how;
+  how.shown = file.shown;
+  how.grain = {options.grain_layer, options.grain_iteration};
+  how.known = known;
+  how.gpu_spec = options.facts.gpu_spec;
+  CHOPPER_TRY(const HostBlockerRules blockers, embedded_host_blocker_rules());
+  how.blockers = &blockers;
+  how.threads = threads;
   summary.gpus = summarise_gpus(trace, labels, how, summary.health, options.keep_kernels ? &times : nullptr);
+  summary.memory = summarise_memory(trace, labels.iterations);
   if (options.keep_kernels) summary.kernel_records = keep_records(trace, labels, times);
   set_rank(file, options, summary);
   return summary;

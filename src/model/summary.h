@@ -57,6 +57,9 @@ struct OperationSummary {
   double least_ns = 0;               ///< least time at the peak of the gpu of records whose work is known
   double compute_bound_ns = 0;       ///< part of `least_ns` set by FLOPs
   std::int64_t known_ns = 0;         ///< duration of records whose work is known
+  std::int64_t least_known_ns = 0;   ///< duration of records whose least time is known
+  std::int64_t message_bytes = 0;    ///< of collectives that tell their size
+  std::int64_t message_ns = 0;       ///< their duration
   QuantileSketch instances;          ///< summed durations
 };
 

@@ -244,7 +244,10 @@ void expect_own(const TimelineRow& row, const std::vector<HandRecord>& records, 
 GpuSummary summarise(const HandTrace& hand, const Grain& grain = {}, unsigned threads = 1) {
   HealthLog health;
   std::vector<KernelTimes> times;
-  return summarise_gpus(hand.trace, hand.labels, {"", grain, threads}, health, &times).front();
+  SummaryOptions options;
+  options.grain = grain;
+  options.threads = threads;
+  return summarise_gpus(hand.trace, hand.labels, options, health, &times).front();
 }
 
 TEST(AnalysisProperty, WindowsAgreeWithOneFlagForEachNanosecond) {

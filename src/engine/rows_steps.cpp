@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of steps, and of ranks beside each other.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/make_rows.h"
+
+namespace chopper {
+namespace {
+
+// Healthy gpus of one kind under a power cap differ by one to two percent in computation; beyond 3 % a gpu stands out.
+constexpr double kSlowRatio = 1.03;
+constexpr double kFastRatio = 0.97;
+// Who waits less than half as long as the median gpu is waited for.
+constexpr double kShortWait = 0.5;
+
+// The lower of the two in the middle of an even number.
+std::int64_t median(std::vector<std::int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+bool is_iteration(const TimelineRow& row) { return row.ordinal.present(); }
+bool is_for_statistics(const TimelineRow& row) {
+  return is_iteration(row) && row.complete == true && row.last == false;
+}
+
+// One gpu's window of a step.
+struct StepPart {
+  const GpuPlace* place;
+  const TimelineRow* row;
+};
+
+StepRow step_of(const std::vector<InputSummary>& inputs, const std::vector<StepPart>& parts, std::size_t num_gpus) {
+  StepRow step;
+  step.num_gpus = static_cast<std::int64_t>(parts.size());
+  step.complete = parts.size() == num_gpus;
+  step.shortest_ns = INT64_MAX;
+  step.iteration = parts.front().row->iteration;
+  const StepPart* slowest = nullptr;
+  for (const StepPart& part : parts) {
+    const TimelineRow& row = *part.row;
+    step.step_ns = std::max(step.step_ns, row.window_ns.value());
+    step.shortest_ns = std::min(step.shortest_ns, row.window_ns.value());
+    step.complete = step.complete && row.complete.value();
+    step.last = step.last || row.last.value();
+    const bool agrees = step.iteration.present() && row.iteration == step.iteration.value();
+    if (!agrees) step.iteration = Reason::no_mark;
+    if (slowest == nullptr || row.window_compute_ns.value() > slowest->row->window_compute_ns.value()) slowest = &part;
+  }
+  const InputSummary& input = inputs[slowest->place->input];
+  step.slowest_rank = rank_field(input);
+  step.slowest_gpu = gpu_field(input.gpus[slowest->place->gpu].device);
+  return step;
+}
+
+// Mean computation of each operation in one iteration.
+std::map<std::pair<Phase, std::string>, double> compute_per_iteration(const GpuSummary& gpu) {
+  std::int64_t complete = 0, all = 0;
+  for (const WindowSummary& window : gpu.windows) {
+    if (!is_iteration(window.row)) continue;
+    all++;
+    if (window.row.complete.value()) complete++;
+  }
+  const auto iterations = static_cast<double>(std::max<std::int64_t>(1, complete > 0 ? complete : all));
+  std::map<std::pair<Phase, std::string>, double> means;
+  for (const auto& [operation, compute_ns] : gpu.compute_by_operation)
+    means[operation] = static_cast<double>(compute_ns) / iterations;
+  return means;
+}
+
+// Sum over the operations of a gpu of its computation over that of the medians of the gpus that have the operation:
+// pipeline stages have operations of their own.
+std::vector<Field<double>> compute_ratios(const std::vector<InputSummary>& inputs, const Job& job) {
+  if (job.gpus.size() < 2) return std::vector<Field<double>>(job.gpus.size(), Reason::single_rank);
+  std::vector<std::map<std::pair<Phase, std::string>, double>> means;
+  std::map<std::pair<Phase, std::string>, std::vector<double>> by_operation;
+  for (const GpuPlace& place : job.gpus) {
+    means.push_back(compute_per_iteration(inputs[place.input].gpus[place.gpu]));
+    for (const auto& [operation, mean] : means.back()) by_operation[operation].push_back(mean);
+  }
+  std::map<std::pair<Phase, std::string>, double> medians;
+  for (auto& [operation, values] : by_operation) medians[operation] = median(std::move(values));
+  std::vector<Field<double>> ratios;
+  for (const auto& of_gpu : means) {
+    double own = 0, usual = 0;
+    for (const auto& [operation, mean] : of_gpu) {
+      own += mean;
+      usual += medians.at(operation);
+    }
+    ratios.push_back(usual > 0 ? Field<double>(own / usual) : Field<double>(Reason::no_records));
+  }
+  return ratios;
+}
+
+// Median over the iterations of the summed wait of the collectives launched in it.
+Field<std::int64_t> comm_wait(const GpuSummary& gpu, const std::vector<MatchedCollective>& matched) {
+  std::map<std::int32_t, std::int64_t> waits;
+  for (const WindowSummary& window : gpu.windows) {
+    if (is_for_statistics(window.row)) waits[static_cast<std::int32_t>(window.row.ordinal.value())] = 0;
+  }
+  if (waits.empty()) return Reason::no_complete_iteration;
+  bool any = false;
+  Reason reason = Reason::no_records;
+  for (std::size_t i = 0; i < matched.size(); i++) {
+    const CollectiveRecord& c = gpu.collectives[i];
+    const auto at = waits.find(c.ordinal);
+    if (at == waits.end()) continue;
+    if (matched[i].transfer_ns == kNoNumber) {
+      reason = matched[i].reason;
+      continue;
+    }
+    any = true;
+    at->second += c.duration_ns - matched[i].transfer_ns;
+  }
+  if (!any) return reason;
+  std::vector<std::int64_t> sums;
+  for (const auto& [ordinal, sum] : waits) sums.push_back(sum);
+  return median(std::move(sums));
+}
+
+RankRow rank_row(const GpuSource& source) {
+  RankRow row;
+  set_source(source, row);
+  const struct {
+    Field<std::int64_t> TimelineRow::*from;
+    Field<std::int64_t> RankRow::*to;
+  } columns[] = {{&TimelineRow::window_ns, &RankRow::window_ns},
+                 {&TimelineRow::window_compute_ns, &RankRow::window_compute_ns},
+                 {&TimelineRow::window_exposed_comm_ns, &RankRow::window_exposed_comm_ns},
+                 {&TimelineRow::window_exposed_memcpy_ns, &RankRow::window_exposed_memcpy_ns},
+                 {&TimelineRow::window_idle_ns, &RankRow::window_idle_ns},
+                 {&TimelineRow::window_prep_idle_ns, &RankRow::window_prep_idle_ns},
+                 {&TimelineRow::window_call_idle_ns, &RankRow::window_call_idle_ns}};
+  for (const auto& column : columns) {
+    std::vector<std::int64_t> values;
+    for (const WindowSummary& window : source.gpu.windows) {
+      if (is_for_statistics(window.row)) values.push_back((window.row.*column.from).value());
+    }
+    row.num_windows = static_cast<std::int64_t>(values.size());
+    if (values.empty()) {
+      row.*column.to = Reason::no_complete_iteration;
+    } else {
+      row.*column.to = median(std::move(values));
+    }
+  }
+  return row;
+}
+
+// Who computes longer than the others while they wait for it, and the reverse.
+Field<std::string> hint_of(const RankRow& row, const std::vector<std::int64_t>& waits) {
+  if (!row.compute_ratio.present() || !row.comm_wait_ns.present() || waits.size() < 2) return {};
+  const auto usual = static_cast<double>(median(waits)), own = static_cast<double>(row.comm_wait_ns.value());
+  const double ratio = row.compute_ratio.value();
+  if (ratio >= kSlowRatio && own < kShortWait * usual) return std::string("straggler");
+  if (ratio <= kFastRatio && own > usual) return std::string("waits");
+  return {};
+}
+
+}  // namespace
+
+void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, Answer& answer) {
+  std::map<std::int64_t, std::vector<StepPart>> steps;
+  std::size_t num_gpus = 0;
+  for (std::size_t p = 0; p < job.gpus.size(); p++) {
+    const GpuPlace& place = job.gpus[p];
+    const GpuSummary& gpu = inputs[place.input].gpus[place.gpu];
+    if (place.is_first_file) num_gpus++;
+    for (const WindowSummary& window : gpu.windows) {
+      if (!is_iteration(window.row)) continue;
+      const auto ordinal = static_cast<std::int32_t>(window.row.ordinal.value());
+      steps[*iteration_key(job, place, gpu, ordinal)].push_back({&place, &window.row});
+    }
+  }
+  std::int64_t ordinal = 0;
+  for (const auto& [key, parts] : steps) {
+    answer.steps.push_back(step_of(inputs, parts, num_gpus));
+    answer.steps.back().ordinal = ordinal++;
+  }
+}
+
+void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<InputSummary>& inputs, const Job& job,
+                   const MatchedCollectives& matched, Answer& answer) {
+  const std::vector<Field<double>> ratios = compute_ratios(inputs, job);
+  std::map<std::pair<std::size_t, const GpuSummary*>, Field<double>> ratio_of;
+  std::vector<std::int64_t> waits;
+  for (std::size_t p = 0; p < job.gpus.size(); p++) {
+    const GpuPlace& place = job.gpus[p];
+    const GpuSummary& gpu = inputs[place.input].gpus[place.gpu];
+    ratio_of[{place.input, &gpu}] = ratios[p];
+    const Field<std::int64_t> wait = comm_wait(gpu, matched[place.input][place.gpu]);
+    if (wait.present()) waits.push_back(wait.value());
+  }
+  for (const GpuSource& source : sources) {
+    RankRow row = rank_row(source);
+    const auto ratio = ratio_of.find({source.index, &source.gpu});
+    const auto g = static_cast<std::size_t>(&source.gpu - source.input.gpus.data());
+    row.comm_wait_ns = comm_wait(source.gpu, matched[source.index][g]);
+    row.compute_ratio = ratio != ratio_of.end() ? ratio->second
+                        : job.has_separate_jobs ? Field<double>(Reason::rank_unknown)
+                                                : Field<double>(Reason::unmatched_ranks);
+    row.hint = hint_of(row, waits);
+    answer.ranks.push_back(std::move(row));
+  }
+}
+
+}  // namespace chopper
