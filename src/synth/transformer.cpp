@@ -265,6 +265,13 @@ void Transformer::attention() {
   const Dims dims{{job_.batch, heads_, queries, job_.model.head_dim},
                   {job_.batch, heads_, keys, job_.model.head_dim},
                   {job_.batch, heads_, keys, job_.model.head_dim}};
+  // The flash operators have tokens before heads; backward ones the gradient first, result and sums of the scores last.
+  const Dims tokens_first{{job_.batch, queries, heads_, job_.model.head_dim},
+                          {job_.batch, keys, heads_, job_.model.head_dim},
+                          {job_.batch, keys, heads_, job_.model.head_dim}};
+  const auto backward = [this, queries](const Dims& d) {
+    return Dims{d[0], d[0], d[1], d[2], d[0], {job_.batch, heads_, queries}};
+  };
   const Builder::Scope frame = b_.python("sdpa_attention.py(40): sdpa_attention_forward");
   const Builder::Scope scope = b_.op("aten::scaled_dot_product_attention", {dims, b_.peek_sequence()});
   differentiable(
@@ -272,14 +279,14 @@ void Transformer::attention() {
       [&] {
         b_.view("aten::transpose", {dims});
         b_.view("aten::transpose", {dims});
-        const Builder::Scope inner = b_.op("aten::_flash_attention_forward", {dims});
-        b_.view("aten::empty_like", {dims});
+        const Builder::Scope inner = b_.op("aten::_flash_attention_forward", {tokens_first});
+        b_.view("aten::empty_like", {tokens_first});
         b_.launch(b_.kernels().attention_forward(job_.batch, heads_, kv_heads_, queries, keys));
       },
-      [this, dims, queries, keys] {
-        const Builder::Scope outer = b_.op("aten::_scaled_dot_product_flash_attention_backward", {dims});
-        const Builder::Scope inner = b_.op("aten::_flash_attention_backward", {dims});
-        b_.view("aten::empty_like", {dims});
+      [this, dims, tokens_first, backward, queries, keys] {
+        const Builder::Scope outer = b_.op("aten::_scaled_dot_product_flash_attention_backward", {backward(dims)});
+        const Builder::Scope inner = b_.op("aten::_flash_attention_backward", {backward(tokens_first)});
+        b_.view("aten::empty_like", {tokens_first});
         b_.launch(b_.kernels().attention_backward_sums(job_.batch, heads_, queries));
         b_.launch(b_.kernels().attention_backward(job_.batch, heads_, kv_heads_, queries, keys));
       });

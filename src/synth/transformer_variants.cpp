@@ -83,8 +83,8 @@ void Transformer::layer_compiled() {
   fuse("qkv_t", "qkv_re attn_i", "poi", "add_cat_clone_expand_mul_neg_slice", q, q * 6);
   {
     const Builder::Labelled label = b_.label("attn_fa");
-    const Builder::Scope op =
-        b_.op("aten::_scaled_dot_product_flash_attention", {{{job_.batch, heads_, job_.sequence, m.head_dim}}});
+    const std::vector<std::int64_t> rows{job_.batch, heads_, job_.sequence, m.head_dim};
+    const Builder::Scope op = b_.op("aten::_scaled_dot_product_flash_attention", {{rows, rows, rows}});
     b_.launch(b_.kernels().attention_forward(job_.batch, heads_, kv_heads_, job_.sequence, job_.sequence));
   }
   product("attn_op", tokens_, hidden_, heads_width);
@@ -108,8 +108,9 @@ void Transformer::layer_compiled() {
     both("attn_op", hidden_, heads_width);
     {
       const Builder::Labelled label = b_.label("attn_fa");
+      const std::vector<std::int64_t> rows{job_.batch, heads_, job_.sequence, job_.model.head_dim};
       const Builder::Scope op = b_.op("aten::_scaled_dot_product_flash_attention_backward",
-                                      {{{job_.batch, heads_, job_.sequence, job_.model.head_dim}}});
+                                      {{rows, rows, rows, rows, rows, {job_.batch, heads_, job_.sequence}}});
       b_.launch(b_.kernels().attention_backward_sums(job_.batch, heads_, job_.sequence));
       b_.launch(b_.kernels().attention_backward(job_.batch, heads_, kv_heads_, job_.sequence, job_.sequence));
     }
