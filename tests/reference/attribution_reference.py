@@ -184,7 +184,7 @@ class Trace:
         self.ranges = sorted(self.stacks.around, key=lambda r: (r.start, -r.end, r.offset))
         self.kinds = {r: self.kinds_of(r) for r in self.ranges}
         self.rule, self.mark_thread, self.marks, self.mark_records = windows.iteration_marks(spans, self.is_outermost_step, text)
-        self.autograd_threads = {r.thread for r in self.ranges if "engine" in self.kinds[r]} - {self.mark_thread}
+        self.autograd_threads = self.find_autograd_threads()
         self.partner = partners(self.ranges)
         self.with_backward = set(self.partner.values())
         self.clips = self.clip_regions()
@@ -213,6 +213,15 @@ class Trace:
         if is_annotation(span) and self.lists.operation_named(name):
             kinds |= {"forward"} if name.startswith("f_") else {"backward"} if name.startswith("b_") else set()
         return kinds
+
+    def find_autograd_threads(self):
+        """Those with engine nodes and without numbered forward operators outside of them."""
+        threads = {r.thread for r in self.ranges if self.is_node(r)}
+        for span in self.ranges:
+            if span.thread in threads and sequence_of(span) is not None and forward_thread_of(span) == 0:
+                if not any(self.is_node(r) for r in self.stacks.chain(span)):
+                    threads.discard(span.thread)
+        return threads
 
     def is_outermost_step(self, span):
         return not any(r.name.startswith(windows.OPTIMIZER) for r in self.stacks.chain(span)[1:])
@@ -248,11 +257,11 @@ class Trace:
         on_autograd = work.launch.thread in self.autograd_threads
         if "optimizer" in kinds or self.is_clip(work):
             return "optimizer"
-        if on_autograd or kinds & {"engine", "backward"} or any(forward_thread_of(r) > 0 for r in chain):
+        if on_autograd or "engine" in kinds or any(forward_thread_of(r) > 0 for r in chain):
             return "backward"
         if "forward" in kinds or any(is_module(r) or r in self.with_backward for r in chain):
             return "forward"
-        return "other"
+        return "backward" if "backward" in kinds else "other"
 
     def recompute(self, work):
         chain = self.stacks.of(work)
@@ -270,20 +279,23 @@ class Trace:
 
     def find_block_classes(self):
         """Classes of repeated blocks, of section 6."""
-        containers = set(self.lists.phases["modules"]["containers"])
-        frames = [r for r in self.ranges if is_module(r)]
-        instances, time, inside = defaultdict(set), Counter(), defaultdict(set)
-        for frame in frames:
-            name, number = module_class(frame)
-            instances[name].add(number)
-            time[name] += frame.end - frame.start
-            # The class of the nearest module around it has those around that one: enough to look at the chain once per frame.
-            inside[name] |= {module_class(r)[0] for r in self.stacks.chain(frame)[1:] if is_module(r)}
-        candidates = [c for c in instances if len(instances[c] - {None}) >= 2 and c not in containers]
-        self.blocks = []
-        for name in sorted(candidates, key=lambda c: (-time[c], c)):
-            if not any(block in inside[name] or name in inside[block] for block in self.blocks):
-                self.blocks.append(name)
+        rules = self.lists.phases["modules"]
+        used = set()                                    # frames with launch calls inside
+        for span in {self.stacks.inner[w.launch] for w in self.works if w.launch}:
+            while span is not None and span not in used:
+                used.add(span)
+                span = self.stacks.around[span]
+        instances, holders = defaultdict(set), defaultdict(set)
+        for frame in self.ranges:
+            if is_module(frame) and frame in used:
+                name, number = module_class(frame)
+                instances[name].add(number)
+                holders[name] |= {module_class(r)[0] for r in self.stacks.chain(frame)[1:] if is_module(r)}
+        classes = {c for c in instances if len(instances[c] - {None}) >= 2 and c not in holders[c] and c not in rules["containers"]}
+        called_so = {c for c in classes if reference.contains(c, rules["block_parts"])
+                     and not reference.contains(c, rules["not_block_parts"])}
+        classes = called_so or classes
+        self.blocks = {c for c in classes if not holders[c] & classes}
 
     def tells(self, span):
         """The layer that one range tells, or None."""
@@ -371,7 +383,10 @@ class Trace:
                 return name or self.range_operation(span), "annotation"
         if self.is_clip(work):
             return "opt_gc", "annotation"               # CHOICE: the region is one of the optimizer's ranges
-        name, how = self.operation_of(chain)
+        if work.launch.thread in self.autograd_threads and not any(self.is_node(r) for r in chain):
+            if any(r.name in self.lists.phases["engine"].get("accumulate_operators", []) for r in chain):
+                return "b_ga", "accumulate"
+        name, how = self.operation_of(chain, self.recompute(work))
         if name is None and (work.gpu_kind != "kernel" or "Graph" in work.launch.name):
             return work.launch.name, "call"
         return (name, how) if name else ("unlabelled", "none")
@@ -379,14 +394,14 @@ class Trace:
     def range_operation(self, span):
         return next((operation for prefix, operation in self.lists.ranges if span.name.startswith(prefix)), None)
 
-    def operation_of(self, chain):
-        """(operation, how) from the ranges alone, behind the annotations."""
+    def operation_of(self, chain, again=False):
+        """(operation, how) from the ranges alone, behind the annotations. `again`: work of the forward pass, repeated."""
         for span in chain:
             for path in paths_of(span):
                 for end, operation in self.lists.paths:
                     if path == end or path.endswith("." + end):
                         return operation, "path"
-        for span in chain:
+        for span in [] if again else chain:
             if span in self.partner:
                 name, how = self.operation_below(self.partner[span])
                 if name:
@@ -630,20 +645,23 @@ class Gpu:
         result = []
         for members in threads.values():
             members.sort(key=lambda w: (w.launch.start, w.start, w.end, w.offset) if w.launch else (w.start, w.end, w.offset))
-            previous = run = run_key = None             # the instance of the record before; the one of other work that goes on
+            copies = run = None                         # (key, works) of copies just before, and of the other work that goes on
             for work in members:
                 key = key_of(work)
-                if work.klass == "comm" or key[4] in COPIES:
-                    # CHOICE: a run of communication ends at any other record.
-                    if previous is None or key_of(previous[0]) != key:
-                        previous = []
-                        result.append(previous)
+                if work.klass == "comm" or work.launch is None:
+                    result.append([work])
+                    copies = None
+                elif key[4] in COPIES:                  # CHOICE: a run of copies ends at any other record
+                    if copies is None or copies[0] != key:
+                        copies = (key, [])
+                        result.append(copies[1])
+                    copies[1].append(work)
                 else:
-                    if run is None or run_key != key:
-                        run, run_key = [], key
-                        result.append(run)
-                    previous = run
-                previous.append(work)
+                    if run is None or run[0] != key:
+                        run = (key, [])
+                        result.append(run[1])
+                    run[1].append(work)
+                    copies = None
         return result
 
     def operations(self, key_of):
@@ -659,7 +677,9 @@ class Gpu:
             for work in instance:
                 classes[phase, operation][work.klass] += work.end - work.start
                 prep, call, prep_idle, call_idle = self.idle_parts(work)
-                row.update(overlap_ns=self.comm.within(work.start, work.end), prep_ns=prep, call_ns=call, prep_idle_ns=prep_idle,
+                # CHOICE: communication does not overlap with itself.
+                overlap = 0 if work.klass == "comm" else self.comm.within(work.start, work.end)
+                row.update(overlap_ns=overlap, prep_ns=prep, call_ns=call, prep_idle_ns=prep_idle,
                            call_idle_ns=call_idle, num_no_launch=work.gpu_kind == "kernel" and windows.kind_of(work) == "COMP"
                            and work.launch is None)
         for key, row in rows.items():
@@ -770,7 +790,7 @@ def main():
     if len(sys.argv) != 2:
         sys.exit("usage: attribution_reference.py FILE")
     trace = load(sys.argv[1])
-    result = {"iteration_rule": trace.rule, "marks": len(trace.marks), "blocks": trace.blocks, "gpus": []}
+    result = {"iteration_rule": trace.rule, "marks": len(trace.marks), "blocks": sorted(trace.blocks), "gpus": []}
     for gpu in sorted({w.gpu for w in trace.works}, key=lambda g: (g is None, g or 0)):
         mine = Gpu(trace, gpu)
         time, how = defaultdict(Counter), defaultdict(Counter)

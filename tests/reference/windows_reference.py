@@ -23,7 +23,6 @@ import chopper_reference as reference  # noqa: E402
 MARK = re.compile(r"ProfilerStep#(\d+)\Z", re.ASCII)
 ITERATION = re.compile(r"iteration[ _#:\-<]?(\d+)>?\Z", re.ASCII | re.IGNORECASE)
 OPTIMIZER = "Optimizer.step#"
-ENDLESS = 2 ** 63
 LENGTHS = ("total busy compute comm memcpy overlap exposed_comm exposed_memcpy idle").split()
 
 
@@ -73,25 +72,31 @@ def iteration_marks(spans, outermost, text=None):
             marks.append((int(number[1]) if number else None, span.start, span.end))
         return rule, thread, marks, threads[thread]
     launched = sorted((s for s in spans if s.gpu_kind and s.launch), key=lambda s: (s.launch.start, s.launch.offset, s.start))
+    behind = launched[-1].launch.start + 1 if launched else 0
     firsts = periodic_firsts(launched)
     if firsts:
-        return "periodic", None, [(None, w.launch.start, ENDLESS) for w in firsts], firsts
-    return "none", None, [(None, launched[0].launch.start, ENDLESS)] if launched else [], []
+        starts = [w.launch.start for w in firsts]
+        return "periodic", None, [(None, *mark) for mark in zip(starts, [*starts[1:], behind])], firsts
+    return "none", None, [(None, launched[0].launch.start, behind)] if launched else [], []
 
 
 def periodic_firsts(launched):
-    """The kernels that begin iterations: of the names of compute kernels that occur equally often, at least three times, and take turns in
-    one order, the first one's. CHOICE: of several such numbers the smallest; one name takes no turns; kernels of one launch call, as
-    those of a graph, are no sequence of launches."""
+    """The kernels that begin iterations: of the names of compute kernels of the gpu with most, those that occur least often, if they are
+    two or more, occur three times and take turns in one order. CHOICE: kernels of one launch call, as those of a graph, are no
+    sequence of launches."""
     kernels = [w for w in launched if w.gpu_kind == "kernel" and kind_of(w) == "COMP"]
+    if not kernels:
+        return []
+    gpu = Counter(w.gpu for w in kernels).most_common(1)[0][0]
+    kernels = [w for w in kernels if w.gpu == gpu]
     count = Counter(w.name for w in kernels)
-    for number in sorted({n for n in count.values() if n >= 3}):
-        turns = [w for w in kernels if count[w.name] == number]
-        num = len(turns) // number
-        starts = [w.launch.start for w in turns[::num]]
-        if num > 1 and all(w.name == turns[place % num].name for place, w in enumerate(turns)) and len(set(starts)) == number:
-            return turns[::num]
-    return []
+    number = min(count.values())
+    turns = [w for w in kernels if count[w.name] == number]
+    num = len(turns) // number
+    if number < 3 or num < 2 or any(w.name != turns[place % num].name for place, w in enumerate(turns)):
+        return []
+    firsts = turns[::num]
+    return firsts if len({w.launch.start for w in firsts}) == number else []
 
 
 def place_of(time, marks):
