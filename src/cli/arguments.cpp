@@ -96,7 +96,8 @@ void add_run_options(CLI::App& command, Typed& typed) {
 }
 
 void add_report_options(CLI::App& command, Typed& typed) {
-  command.add_option("-o,--output", typed.html, "Write the answer as one HTML page; - is standard output, then no text")
+  command
+      .add_option("-o,--output", typed.html, "Write the answer as one HTML page; - is standard output, then no text")
       ->type_name("FILE")
       ->check(refuse_empty);
   command.add_option("--json", typed.json, "Write the tables as JSON; - is standard output, then no text")
@@ -326,7 +327,8 @@ struct CommandLine {
     app.allow_extras();
     app.add_flag("--version", typed.version, "Print the version");
 
-    CLI::App& report = add(Command::report, "report", "Where the time goes: the answer as text, HTML page, JSON or CSV");
+    CLI::App& report =
+        add(Command::report, "report", "Where the time goes: the answer as text, HTML page, JSON or CSV");
     add_report_options(report, typed);
     add_run_options(report, typed);
     add_run_options(add(Command::check, "check", "Health of the traces, and what it costs which number"), typed);

@@ -61,6 +61,14 @@ TEST(ParseArguments, ReadsEveryOptionOfReport) {
   EXPECT_TRUE(a.quiet);
 }
 
+TEST(ParseArguments, WritesOnePageAndOneOutputToStandardOutput) {
+  EXPECT_EQ(parsed({"report", "a", "-o", "page.html"}).html_path, "page.html");
+  EXPECT_EQ(parsed({"report", "a", "--output", "-", "--json", "x.json"}).html_path, "-");
+  EXPECT_EQ(parsed({"report", "a"}).html_path, "");
+  expect_usage_error({"report", "a", "-o", "-", "--json", "-"}, "only one of -o, --json and --csv");
+  expect_usage_error({"report", "a", "-o", "-", "--csv", "-"}, "only one of -o, --json and --csv");
+}
+
 TEST(ParseArguments, DefaultsAskForNothing) {
   const Arguments a = parsed({"check", "run"});
   EXPECT_EQ(a.command, Command::check);

@@ -196,9 +196,10 @@ PageTables page_tables(const Answer& answer) {
   std::set<GpuKey> all;
   for (const TimelineRow& row : answer.timeline) all.insert(key_of(row));
   const bool is_cut = gpus.size() < all.size();
-  const std::string rule = is_cut ? fmt::format("those of {} of {} gpus: the slowest, the fastest, and others evenly chosen",
-                                                gpus.size(), all.size())
-                                  : "";
+  const std::string rule =
+      is_cut ? fmt::format("those of {} of {} gpus: the slowest, the fastest, and others evenly chosen", gpus.size(),
+                           all.size())
+             : "";
   const auto of_chosen = [&](const auto& row) { return !is_cut || gpus.contains(key_of(row)); };
   const auto cut = [&]<class Row>(const std::vector<Row>& rows) {
     return Cutter(rows, page.left_out).keep_if(rule, of_chosen);
@@ -217,8 +218,9 @@ PageTables page_tables(const Answer& answer) {
     const bool in_time = !row.ordinal.present() || row.ordinal.value() < static_cast<std::int64_t>(max_iterations);
     return of_chosen(row) && in_time;
   };
-  const std::string iterations_rule = is_cut ? fmt::format("{}; at most their first {} iterations", rule, max_iterations)
-                                             : fmt::format("those of the first {} iterations", max_iterations);
+  const std::string iterations_rule = is_cut
+                                          ? fmt::format("{}; at most their first {} iterations", rule, max_iterations)
+                                          : fmt::format("those of the first {} iterations", max_iterations);
   out.windows = Cutter(answer.windows, page.left_out).keep_if(iterations_rule, early);
   out.operations = cut(answer.operations);
   out.launch = cut(answer.launch);
@@ -226,10 +228,11 @@ PageTables page_tables(const Answer& answer) {
   out.memory = Cutter(answer.memory, page.left_out).keep_if(iterations_rule, early);
   const std::set<std::size_t> places = spread_places(answer.ranks.size(), kMaxRanks);
   std::size_t place = 0;
-  out.ranks = Cutter(answer.ranks, page.left_out)
-                  .keep_if(fmt::format("{} gpus, evenly chosen, and the chosen ones", kMaxRanks), [&](const RankRow& row) {
-                    return places.contains(place++) || (is_cut && gpus.contains(key_of(row)));
-                  });
+  out.ranks =
+      Cutter(answer.ranks, page.left_out)
+          .keep_if(fmt::format("{} gpus, evenly chosen, and the chosen ones", kMaxRanks), [&](const RankRow& row) {
+            return places.contains(place++) || (is_cut && gpus.contains(key_of(row)));
+          });
   out.collectives = cut_collectives(answer.collectives, gpus, is_cut, page.left_out);
   out.kernel_summary = cut_kernels(answer.kernel_summary, gpus, is_cut, page.left_out);
   return page;

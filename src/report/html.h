@@ -25,8 +25,8 @@ bool has_html_page();
 /// Streams the page to `sink`. Returns whether the sink took everything. Needs has_html_page().
 bool write_html(const Answer& answer, const HtmlOptions& options, const TextSink& sink);
 
-/// Makes JSON text safe inside an HTML script element: no "<" is left, and no U+2028 or U+2029. All of them can stand in
-/// strings only, where JSON allows an escape instead. Takes text in pieces, which may cut a character.
+/// Makes JSON text safe inside an HTML script element: no "<" is left, and no U+2028 or U+2029. All of them can stand
+/// in strings only, where JSON allows an escape instead. Takes text in pieces, which may cut a character.
 class ScriptEscaper {
  public:
   /// Appends `piece`, escaped, to `out`.

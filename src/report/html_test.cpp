@@ -22,8 +22,7 @@ std::string escaped(const std::vector<std::string>& pieces) {
 }
 
 TEST(ScriptEscaper, LeavesNoTagAndNoComment) {
-  EXPECT_EQ(escaped({R"({"name":"a</script><!--<script>"})"}),
-            R"({"name":"a\u003c/script>\u003c!--\u003cscript>"})");
+  EXPECT_EQ(escaped({R"({"name":"a</script><!--<script>"})"}), R"({"name":"a\u003c/script>\u003c!--\u003cscript>"})");
   EXPECT_EQ(escaped({"plain \"text\" \\u003c > & '"}), "plain \"text\" \\u003c > & '");
 }
 

@@ -99,7 +99,7 @@ export function is_nothing(result: Figure | Nothing): result is Nothing {
   return "nothing" in result;
 }
 
-/** The usual reason: the table has no rows. */
-export function no_rows(table: string, why: string): Nothing {
-  return { nothing: `No rows in ${table}: ${why}` };
+/** The usual reason: the table has no rows, and what it takes that it has some. */
+export function no_rows(table: string, when: string): Nothing {
+  return { nothing: `No rows in ${table}. There are some when ${when}.` };
 }

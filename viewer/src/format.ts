@@ -55,10 +55,17 @@ function digits_for(value: number): number {
   return 3;
 }
 
+// Nearly nothing is not nothing, and nearly all is not all.
+function share_text(value: number): string {
+  if (value > 0 && value < 0.0005) return "<0.1 %";
+  if (value < 1 && value >= 0.9995) return ">99.9 %";
+  return `${plain(value * 100, 1)} %`;
+}
+
 /** A value with its unit. */
 export function text_of_value(value: number, unit: string): string {
   if (unit === "") return Number.isInteger(value) ? plain(value, 0) : plain(value, 2);
-  if (unit === "1") return `${plain(value * 100, 1)} %`;
+  if (unit === "1") return share_text(value);
   if (unit === "1/s") return `${plain(value, Math.abs(value) >= 1000 ? 0 : 1)} /s`;
   if (value === 0) return `0 ${scale_of(unit, 0).suffix}`;
   const scale = scale_of(unit, value);
@@ -72,6 +79,29 @@ export function tick_text(value: number, scale: Scale): string {
   const scaled = value / scale.divisor;
   if (scaled === 0) return "0";
   return scaled.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+}
+
+/** The part of a kernel's name by which people tell it apart, as `chopper report` prints it. */
+export function kernel_label(name: string, length: number): string {
+  let text = name.startsWith("void ") ? name.slice(5) : name;
+  for (const common of ["at::native::", "(anonymous namespace)::", "c10::"]) text = text.replaceAll(common, "");
+  // Names of Tensile differ from the tile on: Cijk_Alik_Bljk_BBS_BH_..._MT256x128x64_MI16x16x1_...
+  const tile = text.indexOf("_MT");
+  const contraction = "Cijk_Alik_Bljk".length;
+  if (text.startsWith("Cijk_") && tile > contraction) text = `${text.slice(0, contraction)}...${text.slice(tile)}`;
+  text = without_parameters(text);
+  return text.length <= length ? text : `${text.slice(0, length - 3)}...`;
+}
+
+// The parameter list starts at the parenthesis that the last ")" closes.
+function without_parameters(text: string): string {
+  if (!text.endsWith(")")) return text;
+  let depth = 0;
+  for (let i = text.length - 1; i > 0; i--) {
+    if (text[i] === ")") depth++;
+    if (text[i] === "(" && --depth === 0) return text.slice(0, i).trimEnd();
+  }
+  return text;
 }
 
 /** A long name with its middle left out: kernel names differ at both ends. */

@@ -55,7 +55,7 @@ export function cards(view: View): Card[] {
   }
   if (span.value !== null) {
     found.push({ title: "Computation", value: share("compute_ns"), note: ["of the GPU time"] });
-    found.push({ title: "Exposed comm", value: share("exposed_comm_ns"), note: ["of ", view.mean("timeline", "comm_ns", trace), " a GPU"] });
+    found.push({ title: "Exposed comm", value: share("exposed_comm_ns"), note: ["of ", view.mean("timeline", "comm_ns", trace), " of communication a GPU"] });
     found.push({ title: "Idle", value: share("idle_ns"), note: ["host late ", share("prep_idle_ns"), ", dispatch ", share("call_idle_ns")] });
   }
   if (view.rows("coverage").length > 0) {

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { columns_of, table_names } from "../src/columns";
 import type { Chart, Figure, Sentence } from "../src/figure";
 import { is_nothing } from "../src/figure";
-import { text_of_value } from "../src/format";
+import { kernel_label, text_of_value } from "../src/format";
 import { option_of } from "../src/draw/options";
 import { light } from "../src/palette";
 import { all_panels } from "../src/panels/sections";
@@ -177,9 +177,18 @@ test("values read well", () => {
   assert.equal(text_of_value(12_345, "ns"), "12.35 \u00b5s");
   assert.equal(text_of_value(0, "ns"), "0 ns");
   assert.equal(text_of_value(0.1234, "1"), "12.3 %");
+  assert.equal(text_of_value(0.9999, "1"), ">99.9 %");
+  assert.equal(text_of_value(0.0001, "1"), "<0.1 %");
+  assert.equal(text_of_value(1, "1"), "100.0 %");
   assert.equal(text_of_value(1234567, ""), "1,234,567");
   assert.equal(text_of_value(3 * 2 ** 30, "B"), "3.000 GiB");
   assert.equal(text_of_value(9889.5, "1/s"), "9,890 /s");
+});
+
+test("labels of kernels are those of the text answer", () => {
+  assert.equal(kernel_label("void at::native::elementwise_kernel<4, (anonymous namespace)::Add>(int, float*)", 60), "elementwise_kernel<4, Add>");
+  assert.equal(kernel_label("Cijk_Alik_Bljk_BBS_BH_MT256x128x64_MI16", 60), "Cijk_Alik_Bljk..._MT256x128x64_MI16");
+  assert.equal(kernel_label("abcdefgh", 6), "abc...");
 });
 
 test("the head names the run", () => {

@@ -208,7 +208,7 @@ function range_option(chart: RangeChart, theme: Theme, width: number): EChartsOp
             ...(chart.categories.length > 60 ? [] : [cap(low), cap(high)]),
             {
               type: "circle",
-              shape: { cx: middle[0], cy: middle[1], r: chart.categories.length > 60 ? 2.5 : 5 },
+              shape: { cx: middle[0], cy: middle[1], r: chart.categories.length > 60 ? 2.5 : 4.5 },
               style: { fill: colour, stroke: theme.surface, lineWidth: 1.5 },
             },
           ],

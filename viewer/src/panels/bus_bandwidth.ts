@@ -21,7 +21,7 @@ export const panel: Panel = {
   reads: ["collectives"],
   build(view) {
     const all = view.rows("collectives");
-    if (all.length === 0) return no_rows("collectives", "no communication was found.");
+    if (all.length === 0) return no_rows("collectives", "the traces hold communication");
     const usable = all.filter((row) => number_in(row, "bytes") > 0 && number_in(row, "busbw_gbps") > 0);
     if (usable.length === 0) {
       const reasons = new Set(all.map((row) => row.unavailable?.["busbw_gbps"] ?? row.unavailable?.["bytes"] ?? "not stated"));

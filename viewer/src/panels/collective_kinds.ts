@@ -34,7 +34,7 @@ export const panel: Panel = {
       entry.weight += number_in(row, "duration_ns");
       groups.set(key, entry);
     }
-    if (groups.size === 0) return no_rows("collectives", "no communication was found.");
+    if (groups.size === 0) return no_rows("collectives", "the traces hold communication");
     const shown = [...groups.values()].sort((a, b) => b.weight - a.weight || (a.label < b.label ? -1 : 1));
     const sum = (column: string, where: Where = {}): Quantity => view.sum("collectives", column, where);
     const wait_known = sum("wait_ns").value !== null;

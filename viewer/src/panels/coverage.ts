@@ -4,14 +4,23 @@ import { no_rows } from "../figure";
 import { largest } from "./shared_rows";
 
 const LABELS: [string, string][] = [
-  ["launch", "has a launch call"],
-  ["operator", "has a host operator"],
-  ["iteration", "belongs to an iteration"],
-  ["phase", "has a phase"],
-  ["layer", "layer is known"],
-  ["operation", "has an operation"],
-  ["class", "has a class"],
+  ["launch", "launch call"],
+  ["operator", "host operator"],
+  ["iteration", "iteration"],
+  ["phase", "phase"],
+  ["layer", "layer"],
+  ["operation", "operation"],
+  ["class", "class"],
 ];
+
+const ITERATION_RULES: Record<string, string> = {
+  user: "the mark given on the command line",
+  iteration: "ranges named Iteration<N>",
+  profiler_step: "ProfilerStep marks",
+  optimizer: "optimizer steps",
+  periodic: "the period of the launches",
+  none: "nothing: the trace is one iteration",
+};
 
 export const panel: Panel = {
   id: "coverage",
@@ -20,7 +29,7 @@ export const panel: Panel = {
   reads: ["coverage"],
   build(view) {
     const rows = view.rows("coverage");
-    if (rows.length === 0) return no_rows("coverage", "the traces hold no GPU work.");
+    if (rows.length === 0) return no_rows("coverage", "the traces hold GPU work");
     const rules = view.distinct("coverage", "iteration_rule");
     const weakest = largest(LABELS, ([label]) => {
       const time = view.min("coverage", `${label}_time`);
@@ -30,11 +39,11 @@ export const panel: Panel = {
       says: [
         weakest === undefined ? "" : `The weakest label is ${weakest[0]}: `,
         ...(weakest === undefined ? [] : [view.min("coverage", `${weakest[0]}_time`), " of the time of the least covered GPU. "]),
-        `Iterations are told by: ${rules.map((rule) => rule.replaceAll("_", " ")).join(", ") || "nothing"}.`,
+        `Iterations are delimited by ${rules.map((rule) => ITERATION_RULES[rule] ?? rule).join(" or ") || ITERATION_RULES["none"]}.`,
       ],
       how: `coverage: smallest and mean share over ${view.who}, of summed duration and of records.`,
       table: {
-        columns: ["GPU work that", "time, least GPU", "mean", "records, least GPU", "mean"],
+        columns: ["GPU work with", "time, least GPU", "mean", "records, least GPU", "mean"],
         meters: [1, 2, 3, 4],
         rows: LABELS.map(([label, words]) => [
           words,

@@ -14,7 +14,7 @@ export const panel: Panel = {
   reads: ["operations"],
   build(view) {
     const all = operations_by(view, (row) => number_in(row, "duration_ns"), is_compute);
-    if (all.length === 0) return no_rows("operations", "no computation has an operation.");
+    if (all.length === 0) return no_rows("operations", "computation has phase and operation");
     const shown = all.slice(0, MAX_SHOWN);
     const points = shown.map((entry, category) => ({
       entry,

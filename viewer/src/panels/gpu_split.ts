@@ -13,7 +13,7 @@ export const panel: Panel = {
   build(view) {
     const parts = time_parts("");
     const gpus = view.gpus.filter((gpu) => view.rows("timeline", { ...gpu_where(gpu), scope: "trace" }).length > 0);
-    if (gpus.length === 0) return no_rows("timeline", "the traces hold no GPU work.");
+    if (gpus.length === 0) return no_rows("timeline", "the traces hold GPU work");
     const whole = { scope: "trace" };
     const span = view.sum("timeline", "span_ns", whole);
     const share = (index: number): Quantity => over(parts[index]!.of(view, "sum", whole), span);

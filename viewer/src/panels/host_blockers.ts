@@ -21,7 +21,7 @@ export const panel: Panel = {
       entry.duration += number_in(row, "duration_ns");
       weights.set(`${kind}\u0001${name}`, entry);
     }
-    if (weights.size === 0) return no_rows("host_blockers", "no blocking call was found on the host.");
+    if (weights.size === 0) return no_rows("host_blockers", "calls on the host block, such as synchronisation, item() or data loading");
     const all = [...weights.values()].sort((a, b) => b.idle - a.idle || b.duration - a.duration || (a.name < b.name ? -1 : 1));
     const shown = all.slice(0, MAX_SHOWN);
     const where = (entry: { kind: string; name: string }): { kind: string; name: string } => ({ kind: entry.kind, name: entry.name });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Panel } from "../figure";
 import { no_rows } from "../figure";
-import { shortened } from "../format";
+import { kernel_label } from "../format";
 import { class_colour } from "../palette";
 import { text_of } from "../report";
 import type { Quantity } from "../view";
@@ -24,7 +24,7 @@ export const panel: Panel = {
       entry.weight += number_in(row, "total_ns");
       found.set(`${gpu_class}\u0001${name}`, entry);
     }
-    if (found.size === 0) return no_rows("kernel_summary", "the traces hold no GPU work.");
+    if (found.size === 0) return no_rows("kernel_summary", "the traces hold GPU work");
     const all = [...found.values()].sort((a, b) => b.weight - a.weight || (a.name < b.name ? -1 : 1));
     const shown = all.slice(0, MAX_SHOWN).map((entry) => ({ ...entry, where: { name: entry.name, class: entry.gpu_class } }));
     const total = view.sum("kernel_summary", "total_ns");
@@ -34,7 +34,7 @@ export const panel: Panel = {
     const first = shown[0]!;
     return {
       says: [
-        `${shortened(first.name, 48)} takes `,
+        `${kernel_label(first.name, 48)} takes `,
         over(sum(first.where), total),
         ` of the time of all kernels and copies`,
         ...(all.length > shown.length ? [`; ${all.length - shown.length} smaller ones, `, over(rest, total), ", are not drawn."] : ["."]),
@@ -43,7 +43,7 @@ export const panel: Panel = {
       chart: {
         kind: "bars",
         direction: "rows",
-        categories: shown.map((entry) => shortened(entry.name, 46)),
+        categories: shown.map((entry) => kernel_label(entry.name, 60)),
         category_title: "kernel",
         value_title: "summed duration",
         unit: "ns",

@@ -12,7 +12,7 @@ export const panel: Panel = {
   reads: ["label_rules"],
   build(view) {
     const rows = view.rows("label_rules");
-    if (rows.length === 0) return no_rows("label_rules", "no GPU work was labelled.");
+    if (rows.length === 0) return no_rows("label_rules", "GPU work has phase, layer or operation");
     const labels = view.distinct("label_rules", "label");
     const groups = labels.map((label) => {
       const weights = new Map<string, number>();

@@ -13,7 +13,7 @@ export const panel: Panel = {
   build(view) {
     const scope = { scope: "iteration" };
     const { shown, num_all } = iterations_of(view, "timeline", scope);
-    if (shown.length === 0) return no_rows("timeline with scope iteration", "no iterations were found.");
+    if (shown.length === 0) return no_rows("timeline with scope iteration", "iterations are found");
     const gaps = (aggregate: "sum" | "mean", where: Where): Quantity =>
       plus(view[aggregate]("timeline", "prep_ns", where), view[aggregate]("timeline", "call_ns", where));
     const edge = (aggregate: "sum" | "mean", where: Where): Quantity => view[aggregate]("timeline", "inter_iteration_ns", where);

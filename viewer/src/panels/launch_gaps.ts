@@ -12,7 +12,7 @@ export const panel: Panel = {
   shows: "Where the GPU waits for the host, and where it waits for dispatch.",
   reads: ["operations", "timeline"],
   build(view) {
-    if (view.rows("operations").length === 0) return no_rows("operations", "no GPU work has an operation.");
+    if (view.rows("operations").length === 0) return no_rows("operations", "GPU work has phase and operation");
     const lost = (row: Parameters<typeof number_in>[0]): number => number_in(row, "prep_idle_ns") + number_in(row, "call_idle_ns");
     const all = operations_by(view, lost, (row) => lost(row) > 0);
     if (all.length === 0) return { nothing: "No operation has idle time in front of its kernels." };

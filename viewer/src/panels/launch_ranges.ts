@@ -30,7 +30,7 @@ function series_of(ranges: Range[]): { name: string; colour: ReturnType<typeof p
   return ranges.map((range, category) => ({ name: range.phase, colour: phase_colour(range.phase), points: [{ ...range, category }] }));
 }
 
-const why = "no GPU work is linked to a launch call and a phase.";
+const why = "GPU work is linked to launch calls and phases";
 
 export const delay_panel: Panel = {
   id: "launch_delay",

@@ -5,7 +5,7 @@ import { over } from "../view";
 import { gpu_where } from "../view";
 import { iteration_notes, iterations_of, largest } from "./shared_rows";
 
-const why = "the traces hold no allocator events (profile_memory=True records them).";
+const why = "the traces hold allocator events (profile_memory=True records them)";
 
 export const peaks_panel: Panel = {
   id: "memory_peaks",

@@ -22,7 +22,7 @@ export const panel: Panel = {
       weights.set(name, (weights.get(name) ?? 0) + number_in(row, "duration_ns"));
       if (!classes.has(name)) classes.set(name, text_of(row, "class"));
     }
-    if (weights.size === 0) return no_rows("operations", "no GPU work has an operation.");
+    if (weights.size === 0) return no_rows("operations", "GPU work has phase and operation");
     const names = [...weights.keys()].sort((a, b) => weights.get(b)! - weights.get(a)! || (a < b ? -1 : 1));
     const shown = names.slice(0, MAX_SHOWN);
     const total = view.sum("operations", "duration_ns");

@@ -18,7 +18,7 @@ export const panel: Panel = {
   reads: ["operations"],
   build(view) {
     const all = operations_by(view, (row) => number_in(row, "duration_ns"), is_compute);
-    if (all.length === 0) return no_rows("operations", "no computation has an operation.");
+    if (all.length === 0) return no_rows("operations", "computation has phase and operation");
     const num_shown = Math.max(3, Math.min(MAX_OPERATIONS, Math.floor(MAX_POINTS / view.gpus.length)));
     const shown = all.slice(0, num_shown);
     const series = PHASES.map((phase, index) => {

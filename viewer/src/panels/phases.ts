@@ -12,7 +12,7 @@ export const panel: Panel = {
   reads: ["operations"],
   build(view) {
     const present = view.distinct("operations", "phase");
-    if (present.length === 0) return no_rows("operations", "no GPU work has an operation.");
+    if (present.length === 0) return no_rows("operations", "GPU work has phase and operation");
     const phases = [...PHASES.filter((phase) => present.includes(phase)), ...present.filter((phase) => !(PHASES as readonly string[]).includes(phase))];
     const used = view.distinct("operations", "class");
     const classes = [...CLASSES.filter((word) => used.includes(word)), ...used.filter((word) => !(CLASSES as readonly string[]).includes(word))];

@@ -20,7 +20,7 @@ export const panel: Panel = {
   reads: ["ranks"],
   build(view) {
     const all = view.rows("ranks");
-    if (all.length === 0) return no_rows("ranks", "there is no complete iteration to compare GPUs by.");
+    if (all.length === 0) return no_rows("ranks", "GPUs have complete iterations to compare them by");
     const usable = all.filter((row) => typeof row["comm_wait_ns"] === "number" && typeof row["window_compute_ns"] === "number");
     if (usable.length === 0) {
       return { nothing: `No GPU has both computation and waiting time (${all[0]?.unavailable?.["comm_wait_ns"] ?? "not stated"}).` };

@@ -14,7 +14,7 @@ export const panel: Panel = {
   reads: ["ranks"],
   build(view) {
     const all = view.rows("ranks");
-    if (all.length === 0) return no_rows("ranks", "there is no complete iteration to compare GPUs by.");
+    if (all.length === 0) return no_rows("ranks", "GPUs have complete iterations to compare them by");
     const known = all.filter((row) => typeof row["compute_ratio"] === "number");
     const by_speed = [...known].sort((a, b) => number_in(b, "compute_ratio") - number_in(a, "compute_ratio"));
     const is_cut = by_speed.length > MAX_SHOWN;

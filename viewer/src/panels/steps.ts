@@ -19,7 +19,7 @@ export const panel: Panel = {
   build(view) {
     const all = view.rows("steps");
     const rows = all.slice(0, MAX_ITERATIONS);
-    if (rows.length === 0) return no_rows("steps", "no iterations were found.");
+    if (rows.length === 0) return no_rows("steps", "iterations are found");
     const middle = rows.map((row) =>
       view.median("timeline", "window_ns", { scope: "iteration", ordinal: Number(row["ordinal"]) }),
     );

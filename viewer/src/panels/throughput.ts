@@ -23,7 +23,7 @@ export const panel: Panel = {
   build(view) {
     const rows = view.rows("throughput");
     const first = rows[0];
-    if (first === undefined) return no_rows("throughput", "there is no step time without a complete iteration.");
+    if (first === undefined) return no_rows("throughput", "steps are complete");
     const time = view.at("throughput", first, "step_time_ns");
     const tokens = view.at("throughput", first, "tokens_per_s");
     return {

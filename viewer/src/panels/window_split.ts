@@ -13,7 +13,7 @@ export const panel: Panel = {
   build(view) {
     const scope = { scope: "iteration" };
     const { shown, num_all } = iterations_of(view, "timeline", scope);
-    if (shown.length === 0) return no_rows("timeline with scope iteration", "no iterations were found.");
+    if (shown.length === 0) return no_rows("timeline with scope iteration", "iterations are found");
     const parts = time_parts("window_");
     const window = view.sum("timeline", "window_ns", scope);
     return {
