@@ -23,8 +23,8 @@ import chopper_reference as reference  # noqa: E402
 import windows_reference as windows  # noqa: E402
 
 SHOWN, SHOWN_NAMES = 8, 4
-SUMS = ("num_instances num_kernels duration_ns elapsed_ns overlap_ns prep_ns call_ns prep_idle_ns call_idle_ns num_no_launch p05_ns p50_ns "
-        "p95_ns").split()
+SUMS = ("num_instances num_kernels duration_ns elapsed_ns overlap_ns prep_ns call_ns prep_idle_ns call_idle_ns num_no_launch "
+        "p05_ns p50_ns p95_ns").split()
 SUMMARY = ("num", "total_ns", "min_ns", "max_ns", "p50_ns", "p95_ns")
 STRONG = ("collective", "copy", "annotation", "path", "accumulate", "module")
 # Which names of the Llama family work below a module frame may have, by parts of the innermost such class: whatever told them, a
@@ -258,7 +258,8 @@ def reasons(rows, phase):
     names = Counter()
     for row in rows:
         if row["phase"] == phase:
-            names[(row["operator"] or row["range"] or row["name"] if phase == "other" else row["name"])[:36]] += row["duration_ns"]
+            name = row["name"] if phase == "unlabelled" else row["operator"] or row["range"] or row["name"]
+            names[name[:36]] += row["duration_ns"]
     if not total or not names:
         return None
     most = ", ".join(f"{name} {value / total:.1%}" for name, value in names.most_common(SHOWN_NAMES))
@@ -292,8 +293,9 @@ def compare_gpu(trace, gpu, tables, found):
     compare_summary(mine, rows_of, tables["kernel_summary"], found)
     compare_rules(rows_of, tables["label_rules"], found)
     phases = Counter(row["phase"] for row in rows)
-    lines = [f"gpu {gpu}: {len(rows)} records, " + ", ".join(f"{k} {v:.2%}" for k, v in shares.items())
-             + f"; iterations by {tables['coverage'][0]['iteration_rule']}; " + ", ".join(f"{k} {v}" for k, v in phases.most_common())]
+    labelled = ", ".join(f"{label} {share:.2%}" for label, share in shares.items())
+    counts = ", ".join(f"{phase} {count}" for phase, count in phases.most_common())
+    lines = [f"gpu {gpu}: {len(rows)} records, {labelled}; iterations by {tables['coverage'][0]['iteration_rule']}; {counts}"]
     lines += [text for text in (reasons(rows, phase) for phase in ("other", "unlabelled")) if text]
     for label in ("layer", "operation"):
         if state[label]:
@@ -314,7 +316,8 @@ def compare_file(chopper, path):
             found.add("gpus", "gpu work that the reference does not see")
         return found, lines, f"exit {status}, nothing to compare"
     for gpu in sorted({w.gpu for w in trace.works}, key=repr):
-        tables = {name: [row for row in rows if row.get("gpu") == gpu] for name, rows in document.items() if isinstance(rows, list)}
+        tables = {name: [row for row in rows if row.get("gpu") == gpu] for name, rows in document.items()
+                  if isinstance(rows, list)}
         tables["all"] = document["kernels"] + document["copies"]
         lines += compare_gpu(trace, gpu, tables, found)
     return found, lines, f"exit {status}, {len(trace.works)} gpu records, {len(trace.marks)} iterations by {trace.rule}"

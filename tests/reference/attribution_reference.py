@@ -2,8 +2,8 @@
 """Slow, independent reference of the labels of gpu work in ONE PyTorch profiler trace: iteration, phase, layer, operation,
 collectives, windows, instances.
 
-Written from docs/reference/attribution.md, sections 3, 4, 5 and 6 of the specification and the lists in data/ alone, on the records of
-chopper_reference; it shares no code and no algorithm with the C++ program.
+Written from docs/reference/attribution.md, sections 3, 4, 5 and 6 of the specification and the lists in data/ alone, on the
+records of chopper_reference; it shares no code and no algorithm with the C++ program.
 
     attribution_reference.py FILE     prints one JSON object
 
@@ -102,7 +102,7 @@ def module_class(span):
 # ------------------------------------------------------------------------------------------------------------- stacks
 
 class Stacks:
-    """Section 1. `around`: the range that was open when a range began; `inner`: the innermost range at the start of a call."""
+    """Section 1. `around`: the range that was open when a range began; `inner`: the innermost at the start of a call."""
 
     def __init__(self, spans):
         self.around, self.inner, self.ranges = {}, {}, defaultdict(list)
@@ -161,9 +161,10 @@ def partners(ranges):
     result = {}
     for (pid, _), members in backward.items():
         numbers = {number for number, _ in members}
-        # CHOICE: of threads that hold equally many the one whose first forward operator starts first; numbers that the first thread
-        # does not have are those of the next.
-        votes = [(len(numbers & forward[t].keys()), -min(s.start for s in forward[t].values()), t) for t in forward if t[0] == pid]
+        # CHOICE: of threads that hold equally many the one whose first forward operator starts first; numbers that the first
+        # thread does not have are those of the next.
+        votes = [(len(numbers & forward[t].keys()), -min(s.start for s in forward[t].values()), t)
+                 for t in forward if t[0] == pid]
         threads = [t for most, _, t in sorted(votes, key=lambda v: v[:2], reverse=True) if most]
         for number, span in members:
             partner = next((forward[t][number] for t in threads if number in forward[t]), None)
@@ -183,7 +184,7 @@ class Trace:
         self.stacks = Stacks(spans)
         self.ranges = sorted(self.stacks.around, key=lambda r: (r.start, -r.end, r.offset))
         self.kinds = {r: self.kinds_of(r) for r in self.ranges}
-        self.rule, self.mark_thread, self.marks, self.mark_records = windows.iteration_marks(spans, self.is_outermost_step, text)
+        self.rule, _, self.marks, self.mark_records = windows.iteration_marks(spans, self.is_outermost_step, text)
         self.autograd_threads = self.find_autograd_threads()
         self.partner = partners(self.ranges)
         self.with_backward = set(self.partner.values())
@@ -231,9 +232,10 @@ class Trace:
         result = defaultdict(list)
         operators = set(self.lists.phases["clip"]["operators"])
         for thread, members in self.stacks.ranges.items():
-            after, first = None, None                   # the last end of a forward or backward range; the first operator behind it
+            after, first = None, None                   # the last end of a forward or backward range; the operator behind it
             for span in members:
-                if self.kinds[span] & {"forward", "backward", "engine"} or is_module(span) and thread not in self.autograd_threads:
+                is_frame = is_module(span) and thread not in self.autograd_threads
+                if is_frame or self.kinds[span] & {"forward", "backward", "engine"}:
                     after, first = max(after or span.end, span.end), None
                 elif span.name.startswith(windows.OPTIMIZER):
                     if first and self.is_outermost_step(span):
@@ -291,7 +293,8 @@ class Trace:
                 name, number = module_class(frame)
                 instances[name].add(number)
                 holders[name] |= {module_class(r)[0] for r in self.stacks.chain(frame)[1:] if is_module(r)}
-        classes = {c for c in instances if len(instances[c] - {None}) >= 2 and c not in holders[c] and c not in rules["containers"]}
+        classes = {c for c in instances if len(instances[c] - {None}) >= 2}
+        classes = {c for c in classes if c not in holders[c] and c not in rules["containers"]}
         called_so = {c for c in classes if reference.contains(c, rules["block_parts"])
                      and not reference.contains(c, rules["not_block_parts"])}
         classes = called_so or classes
