@@ -769,7 +769,7 @@ class Attribution {
   // Whether a backward call belongs to a node whose forward operator is known, and so known to lie outside the blocks.
   bool linked_outside(const CallStack& stack) {
     const RowId node = stack.engine_node != kNoRow ? stack.engine_node : stack.last_node;
-    return node != kNoRow && partner_label(node).found;
+    return node == kNoRow || partner_label(node).found;  // before the first node: what begins the pass
   }
 
   struct InstanceKey {

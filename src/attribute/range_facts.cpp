@@ -200,6 +200,8 @@ RangeFacts RangeNames::compute(std::string_view name, RangeKind kind) {
     facts.module_instance = module->instance;
     return facts;
   }
+  const MarkKind mark = mark_of(name, {}).kind;
+  facts.mark = mark == MarkKind::iteration || mark == MarkKind::profiler_step;
   facts.engine = any_prefix(phases_.engine_prefix, name);
   facts.accumulate = any_part(phases_.accumulate_contains, name);
   facts.clip = any_equal(phases_.clip_operators, name);

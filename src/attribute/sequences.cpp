@@ -82,9 +82,11 @@ class Machine {
         if (accepts(next, item)) return enter(next, item);
       }
     }
-    if (state_ != kNoState && !sequence_.states[state_].next.empty()) return;
+    // Blocks begin where a pass does, or behind a state that leads nowhere; what comes before them (an embedding) begins a pass.
+    const bool ended = state_ == kNoState || sequence_.states[state_].next.empty();
     for (std::size_t i = 0; i < sequence_.states.size(); i++) {
-      if (sequence_.states[i].entry && accepts(i, item)) return enter(i, item);
+      const SequenceState& entry = sequence_.states[i];
+      if (entry.entry && (ended || !entry.layer) && accepts(i, item)) return enter(i, item);
     }
   }
 

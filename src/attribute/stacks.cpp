@@ -134,7 +134,7 @@ class Sweep {
     } else if (facts.module || is_forward_operator(row)) {
       context.repeats = true;
     }
-    if (ranges_.kind[row] == RangeKind::operation && context.outermost_operation == kNoRow) context.outermost_operation = id;
+    if (ranges_.kind[row] == RangeKind::operation && !facts.mark && context.outermost_operation == kNoRow) context.outermost_operation = id;
     if (facts.param_comms) context.comms = id;
     if (facts.kind != kNoString) context.kind = facts.kind;
     if (facts.layer != kUnknownLayer) {

@@ -32,14 +32,14 @@ std::string operation_label(const OperationTotal& operation) {
   return operation.phase + " " + printable(operation.operation);
 }
 
-// The gpu that the others wait for: the one whose computation takes longest, when that stands out.
+// The gpu that the others wait for: of those that stand out the one whose computation takes longest.
 const RankRow* slowest_gpu(const Answer& answer) {
   const RankRow* slowest = nullptr;
   for (const RankRow& row : answer.ranks) {
-    if (!row.compute_ratio.present()) continue;
+    if (!row.compute_ratio.present() || !(row.hint == "straggler")) continue;
     if (slowest == nullptr || row.compute_ratio.value() > slowest->compute_ratio.value()) slowest = &row;
   }
-  return slowest != nullptr && slowest->compute_ratio.value() > 1.02 ? slowest : nullptr;
+  return slowest;
 }
 
 std::string gpu_name(const RankRow& row) {
@@ -55,8 +55,8 @@ class LossFinder {
     find_communication();
     find_launches(TimePart::host_late);
     find_launches(TimePart::dispatch);
-    add(TimePart::copies, "exposed copies", "pinned memory, non_blocking, a stream of their own");
-    add(TimePart::other_idle, "idle, no launch gap", "waits for streams and events; before comm and copies");
+    add(TimePart::copies, "exposed copies", "pinned memory, non_blocking");
+    add(TimePart::other_idle, "idle, no launch gap", "waits for events, before comm, copies");
     find_below_peak("gemm and attention below peak", "compute");
     find_below_peak("other kernels below memory peak", "memory");
     find_straggler();
@@ -107,7 +107,7 @@ class LossFinder {
                                   static_cast<double>(row.wait_ns.value()));
     }
     if (!(all > 0)) {
-      add(TimePart::exposed_comm, "exposed communication", "run it beside computation: prefetch, bucket sizes");
+      add(TimePart::exposed_comm, "exposed communication", "overlap it: prefetch, bucket sizes");
       return;
     }
     const RankRow* slowest = slowest_gpu(answer_);
@@ -116,14 +116,14 @@ class LossFinder {
       waiting += sum.wait_ns;
       const double transfer = exposed * (sum.exposed_ns - sum.wait_ns) / all;
       losses_.push_back({fmt::format("exposed {}", name_of_kind(printable(kind))), transfer,
-                         "run it beside computation: prefetch, buckets",
+                         "overlap it: prefetch, bucket sizes",
                          fmt::format("report --operation {}", printable(kind))});
     }
     if (waiting > 0)
       losses_.push_back({"waiting for late ranks", exposed * waiting / all,
-                         slowest != nullptr ? fmt::format("{} computes {:.2f} x as long as the median", gpu_name(*slowest),
+                         slowest != nullptr ? fmt::format("{} computes {:.2f} x the median", gpu_name(*slowest),
                                                           slowest->compute_ratio.value())
-                                            : "uneven work, hosts that launch late",
+                                            : "uneven work, hosts launching late",
                          slowest != nullptr && slowest->rank.present()
                              ? fmt::format("report --rank {}", slowest->rank.value())
                              : std::string()});
@@ -133,7 +133,7 @@ class LossFinder {
   void find_launches(TimePart part) {
     const bool late = part == TimePart::host_late;
     if (basis_.mean.part(part) <= 0) return;
-    std::string advice = late ? "host too slow: compile, graphs, larger kernels" : "short kernels: graphs, fusion; dependencies";
+    std::string advice = late ? "host too slow: compile, graphs" : "short kernels: graphs, fusion";
     double all = 0;
     const OperationTotal* most = nullptr;
     const auto gap = [&](const OperationTotal& o) { return late ? o.prep_idle_ns : o.call_idle_ns; };
@@ -149,17 +149,17 @@ class LossFinder {
       const auto worst = std::max_element(blockers.begin(), blockers.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
       if (worst != blockers.end() && all > 0 && worst->second > 0.3 * all)
-        advice = fmt::format("{:.0f} % while the host was in {}", worst->second / all * 100, blocker_text(worst->first));
+        advice = fmt::format("{:.0f} % during {}", worst->second / all * 100, blocker_text(worst->first));
     }
     add(part, late ? "kernels launched late" : "launch to start", std::move(advice));
   }
 
   static std::string blocker_text(const std::string& kind) {
-    if (kind == "synchronise") return "a synchronising call";
-    if (kind == "copy_to_host") return "a copy to the host";
+    if (kind == "synchronise") return "synchronising calls";
+    if (kind == "copy_to_host") return "copies to the host";
     if (kind == "item") return ".item() or .cpu()";
     if (kind == "data_loading") return "data loading";
-    if (kind == "allocator") return "the allocator (cudaMalloc)";
+    if (kind == "allocator") return "allocator calls";
     if (kind == "garbage_collection") return "garbage collection";
     return kind;
   }
@@ -177,7 +177,7 @@ class LossFinder {
     }
     if (worst == nullptr || !(lost > 0)) return;
     losses_.push_back({std::string(title), per_step(lost),
-                       fmt::format("{:.0f} % of peak; most in {}", least / known * 100, operation_label(*worst)),
+                       fmt::format("{:.0f} %; most in {}", least / known * 100, operation_label(*worst)),
                        fmt::format("report --operation {}", printable(worst->operation))});
   }
 
@@ -188,7 +188,7 @@ class LossFinder {
     const double ratio = slowest->compute_ratio.value();
     const double lost = static_cast<double>(slowest->window_compute_ns.value()) * (1 - 1 / ratio);
     losses_.push_back({fmt::format("{} computes {:.2f} x as long", gpu_name(*slowest), ratio), lost,
-                       "its clock, temperature, neighbours; its share of the work",
+                       "its clock, its share of the work",
                        slowest->rank.present() ? fmt::format("report --rank {}", slowest->rank.value()) : std::string()});
   }
 

@@ -12,7 +12,7 @@ namespace chopper {
 
 /// One loss. Losses of different kinds may cover the same time: each is what would be won if it alone went away.
 struct Loss {
-  std::string title;       ///< "waiting in rs", at most 32 columns
+  std::string title;       ///< "waiting in rs", at most 30 columns
   double at_stake_ns = 0;  ///< mean over gpus, of a step or of the trace
   std::string advice;
   std::string command;     ///< what shows more, "report --rank 5"; may be empty

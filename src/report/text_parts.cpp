@@ -310,9 +310,9 @@ void add_throughput(Page& page, const Answer& answer) {
   page.add(fmt::format("{:>11}", duration_text(static_cast<double>(best->step_time_ns.value()))), Style::title);
   std::string text = fmt::format("  slowest gpu, median of {}", best->num_steps);
   if (best->tokens_per_s_per_gpu.present())
-    text += fmt::format("     {} tokens/s per gpu",
+    text += fmt::format("   {} tokens/s per gpu",
                         count_text(static_cast<std::uint64_t>(std::llround(best->tokens_per_s_per_gpu.value()))));
-  if (best->mfu.present()) text += fmt::format("     MFU {:.1f} % ({})", best->mfu.value() * 100, best->convention);
+  if (best->mfu.present()) text += fmt::format("   MFU {:.1f} % ({})", best->mfu.value() * 100, best->convention);
   page.add(text);
   page.end_line();
 }
@@ -404,11 +404,11 @@ void add_losses(Page& page, const Answer& answer, const TimeBasis& basis) {
   page.end_line();
   for (std::size_t i = 0; i < std::min(kLosses, losses.size()); i++) {
     const Loss& loss = losses[i];
-    page.add(fmt::format("  {}  {:<32}{:>11}{}  ", i + 1, cut_end(loss.title, 32),
+    page.add(fmt::format("  {}  {:<30}{:>11}{}  ", i + 1, cut_end(loss.title, 30),
                          "-" + scale.text(std::llround(loss.at_stake_ns / scale.step_ns)),
                          percent_of_mille(std::llround(1000 * loss.at_stake_ns / basis.mean.span_ns))));
     page.add(loss.advice, Style::dim);
-    if (!loss.command.empty()) page.add_right(loss.command, Style::dim);
+    if (!loss.command.empty()) page.add_right(loss.command, Style::dim);  // where it fits
     page.end_line();
   }
 }
