@@ -11,9 +11,10 @@
 namespace chopper {
 namespace {
 
-// Healthy gpus of one kind under a power cap differ by one to two percent in computation; beyond 3 % a gpu stands out.
-constexpr double kSlowRatio = 1.03;
-constexpr double kFastRatio = 0.97;
+// Sums over all operations of healthy gpus of one kind differ by about one percent; from 2 % a gpu stands out, if the
+// waits agree.
+constexpr double kSlowRatio = 1.02;
+constexpr double kFastRatio = 0.98;
 // Who waits less than half as long as the median gpu is waited for.
 constexpr double kShortWait = 0.5;
 
