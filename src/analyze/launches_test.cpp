@@ -22,7 +22,8 @@ TEST(Launches, DelaysAndQueueByHand) {
   hand.add({.start = 90, .end = 95});
   const DeviceWork work = prepare_device(hand.trace, hand.labels, rows_by_device(hand.trace.gpu_work).begin()->second);
   GpuSummary summary;
-  summarise_launches(hand.trace, hand.labels, work, summary);
+  const Selection everything;
+  summarise_launches(hand.trace, hand.labels, work, SelectedRows(everything, hand.labels), summary);
   ASSERT_EQ(summary.launches.size(), 2u);
   const LaunchSummary& forward = summary.launches.at(Phase::forward);
   EXPECT_EQ(forward.delay_ns.count(), 4u);

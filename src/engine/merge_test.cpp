@@ -260,6 +260,52 @@ TEST(Merge, ConsecutiveFilesOfARankAreOneGpu) {
   EXPECT_EQ(answer.collectives[3].wait_ns, 10);
 }
 
+TEST(Merge, ASelectionLeavesOutRowsAndKeepsTheTrace) {
+  const auto input = [] {
+    InputSummary made = rank_input(0, {5, 6, 7});
+    GpuSummary& gpu = made.gpus.front();
+    gpu.timeline.span_ns = 1000;
+    const auto add_operation = [&](Phase phase, const char* name, std::int64_t ordinal, std::int64_t layer) {
+      OperationSummary& sum = gpu.operations[{phase, name, ordinal, layer}];
+      sum.num_kernels = 1;
+      sum.duration_ns = sum.class_ns[0] = 10;
+      sum.instances.add(10);
+    };
+    for (std::int64_t ordinal = kHeadIteration; ordinal < 3; ordinal++) {
+      add_operation(Phase::forward, "mlp_up", ordinal, 0);
+      add_operation(Phase::forward, "mlp_up", ordinal, 1);
+      add_operation(Phase::backward, "mlp_up", ordinal, 1);
+      add_operation(Phase::forward, "lp", ordinal, kOutsideLayers);
+    }
+    for (std::int32_t k = 0; k < 3; k++) add(made, {k, 100 + k, 10});
+    made.memory.push_back({.device = 0, .ordinal = -1});
+    made.memory.push_back({.device = 0, .ordinal = 0, .number = 5});
+    return made;
+  };
+  RunOptions options;
+  options.selection.iterations = NumberRange{6, 9};
+  options.selection.layers = NumberRange{0, 3};
+  const Answer answer = merge(list_of(input()), options);
+  ASSERT_EQ(answer.operations.size(), 2u);
+  EXPECT_EQ(answer.operations[0].phase, "backward");
+  EXPECT_EQ(answer.operations[0].num_kernels, 2);
+  EXPECT_EQ(answer.operations[1].num_kernels, 4);
+  EXPECT_EQ(answer.operations[1].duration_ns, 40);
+  EXPECT_EQ(answer.operations[1].num_instances, 4);
+  EXPECT_FALSE(answer.operations[1].layer.applicable());
+  EXPECT_EQ(answer.windows.size(), 2u);
+  ASSERT_EQ(answer.steps.size(), 2u);
+  EXPECT_EQ(answer.steps[0].ordinal, 1);
+  EXPECT_EQ(answer.ranks[0].num_windows, 1);
+  EXPECT_EQ(answer.memory.size(), 1u);
+  EXPECT_EQ(answer.timeline.front().span_ns, 1000);
+  EXPECT_TRUE(answer.collectives.empty());  // in no layer
+  options.grain_layer = true;
+  EXPECT_EQ(merge(list_of(input()), options).operations.size(), 3u);
+  options.selection.phases = {Phase::optimizer};
+  EXPECT_FALSE(merge_summaries(list_of(input()), {}, options).ok());
+}
+
 TEST(GroupDimension, ByWordsKindAndLayout) {
   const Result<GroupDimensionRules> rules = embedded_group_dimension_rules();
   ASSERT_TRUE(rules.ok());
