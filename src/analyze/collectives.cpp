@@ -17,6 +17,7 @@ class Texts {
   std::uint32_t add(const StringTable& strings, StringId id) {
     if (id == kNoString) return 0;
     const std::string_view text = strings.view(id);
+    if (text.empty()) return 0;
     const auto [at, inserted] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
     if (inserted) texts_.emplace_back(text);
     return at->second;

@@ -19,7 +19,7 @@ struct Launched {
 }  // namespace
 
 void summarise_launches(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
-                        GpuSummary& summary) {
+                        const SelectedRows& selected, GpuSummary& summary) {
   const GpuWorkTable& gpu = trace.gpu_work;
   std::vector<Launched> launched;
   launched.reserve(work.rows.size());
@@ -48,6 +48,7 @@ void summarise_launches(const TraceTables& trace, const GpuWorkLabels& labels, c
     for (; launched[next_called].called_ns < l.called_ns; next_called++) called += waits(launched[next_called]) ? 1 : 0;
     for (; next_started < work.rows.size() && gpu.start_ns[work.rows[next_started]] <= l.called_ns; next_started++)
       started += is_waiting_row(work.rows[next_started]) ? 1 : 0;
+    if (!selected(l.row)) continue;
     const auto phase = static_cast<std::size_t>(labels.phase[l.row]);
     const std::int64_t delay = gpu.start_ns[l.row] - l.called_ns;
     if (delay < 0) negative[phase]++;
@@ -63,6 +64,7 @@ void summarise_launches(const TraceTables& trace, const GpuWorkLabels& labels, c
     of_phase.queue.add_all(depths[p]);
   }
   for (const LaunchGap& gap : work.gaps) {
+    if (!selected(gap.row)) continue;
     LaunchSummary& of_phase = summary.launches[labels.phase[gap.row]];
     of_phase.prep_ns += gap.prep_ns();
     of_phase.call_ns += gap.call_ns();

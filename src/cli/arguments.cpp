@@ -12,6 +12,7 @@
 
 #include "cli/closest_word.h"
 #include "cli/command_line.h"
+#include "cli/selection_words.h"
 #include "engine/gpus.h"
 #include "synth/presets.h"
 
@@ -37,6 +38,7 @@ constexpr std::string_view kHelp =
 // What CLI11 fills; numbers stay text so that the message about a bad one is ours.
 struct Typed {
   std::vector<std::string> runs;
+  SelectionWords selection;
   std::string html, json, csv, gpu, rank, config, iteration_mark, format, threads, progress;
   std::vector<std::string> set_rank;
   bool kernels = false, strict = false, quiet = false, version = false;
@@ -107,6 +109,16 @@ void add_report_options(CLI::App& command, Typed& typed) {
       ->type_name("DIR")
       ->check(refuse_empty);
   command.add_flag("--kernels", typed.kernels, "Add every kernel and copy to --json and --csv");
+  const auto words = [&](const char* name, std::string& value, const char* summary, const char* type) {
+    command.add_option(name, value, summary)->type_name(type)->check(refuse_empty);
+  };
+  words("--grain", typed.selection.grain, "What rows of operations tell apart besides phase and operation",
+        "layer,iteration");
+  words("--iterations", typed.selection.iterations, "Only these iterations", "A-B");
+  words("--phase", typed.selection.phases, "Only this phase: forward, backward, optimizer, other; several with commas",
+        "NAME");
+  words("--layer", typed.selection.layers, "Only these layers", "A-B");
+  words("--operation", typed.selection.operations, "Only this operation; several with commas", "NAME");
 }
 
 void add_synth_options(CLI::App& command, Typed& typed) {
@@ -295,6 +307,7 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
   options.strict = typed.strict;
   options.config = typed.config;
   options.iteration_mark = typed.iteration_mark;
+  if (const auto error = read_selection(typed.selection, options)) return usage_error(error->message, error->hint);
   if (auto reply = read_format(typed, formats, options)) return *reply;
   if (auto reply = read_set_rank(typed, options)) return *reply;
   if (auto reply = read_numbers(typed, options)) return *reply;

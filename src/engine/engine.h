@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "catalog/run_facts.h"
 #include "model/rows.h"
+#include "model/selection.h"
 #include "model/summary.h"
 
 namespace chopper {
@@ -37,6 +38,7 @@ struct RunOptions {
   std::map<std::string, std::int64_t> set_rank;  ///< file (path or name) -> rank
   std::optional<std::int64_t> only_rank;         ///< restrict rows
   std::optional<std::int64_t> only_gpu;
+  Selection selection;           ///< restricts the rows of iterations, operations, collectives and kernels
   std::filesystem::path config;  ///< states the facts of the run; empty: chopper.toml of the RUN directories
   RunFacts facts;                ///< what is stated about the run; analyse_run reads it
   std::size_t window_bytes = 0;  ///< size of the pieces a file is parsed in; 0: default. Results do not depend on it

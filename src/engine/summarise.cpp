@@ -77,8 +77,8 @@ void set_extent(const TraceTables& trace, InputSummary& summary) {
   if (!summary.has_times && trace.facts.host_first_ns) include(*trace.facts.host_first_ns, *trace.facts.host_last_ns);
 }
 
-KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels,
-                           const std::vector<KernelTimes>& times) {
+KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels, const std::vector<KernelTimes>& times,
+                           const SelectedRows& selected) {
   KernelRecords kept;
   const GpuWorkTable& gpu = trace.gpu_work;
   const auto text = [&](StringId id) { return kept.strings.intern(trace.strings.view(id)); };
@@ -90,6 +90,7 @@ KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels
   };
   const auto range_name = [&](RowId row) { return row == kNoRow ? kNoString : text(trace.ranges.name[index_of(row)]); };
   for (std::size_t i = 0; i < num_rows(gpu); i++) {
+    if (!selected(i)) continue;
     const bool linked = labels.launch[i] != kNoRow;
     const std::uint32_t call = linked ? index_of(labels.launch[i]) : 0;
     const LaunchExtents extents = launch_extents(trace, labels, i);
@@ -168,7 +169,9 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
   SummaryOptions how;
   how.shown = file.shown;
-  how.grain = {options.grain_layer, options.grain_iteration};
+  how.grain.layer = options.grain_layer || options.selection.layers;
+  how.grain.iteration = options.grain_iteration || options.selection.iterations;
+  how.selection = options.selection;
   how.known = known;
   how.gpu_spec = options.facts.gpu_spec;
   CHOPPER_TRY(const HostBlockerRules blockers, embedded_host_blocker_rules());
@@ -176,7 +179,8 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   how.threads = threads;
   summary.gpus = summarise_gpus(trace, labels, how, summary.health, options.keep_kernels ? &times : nullptr);
   summary.memory = summarise_memory(trace, labels.iterations);
-  if (options.keep_kernels) summary.kernel_records = keep_records(trace, labels, times);
+  if (options.keep_kernels)
+    summary.kernel_records = keep_records(trace, labels, times, SelectedRows(options.selection, labels));
   set_rank(file, options, summary);
   return summary;
 }
