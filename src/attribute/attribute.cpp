@@ -77,8 +77,11 @@ class Attribution {
     report_links(trace_, links_, shown, health);
     const ForwardPartners partners(trace_);
     partners_ = &partners;
+    partner_labels_.resize(partners.rows().size());
+    partner_known_.assign(partners.rows().size(), 0);
     look_up_stacks();
     classify_gpu_work(trace_, rules_.classes, labels_);
+    find_next_work();
     place_in_iterations();
     find_phases();
     name_by_ranges();
@@ -90,7 +93,7 @@ class Attribution {
     name_operations_of_the_rest([&](std::size_t c) { return phases_[c] == Phase::forward; });
     name_repeated_forward();
     name_operations_of_the_rest([&](std::size_t c) { return repeats_[c] != 0; });
-    partner_labels_.clear();  // those of repeated work were looked up before it had names
+    partner_known_.assign(partners.rows().size(), 0);  // those of repeated work were looked up before it had names
     look_up_idle_partners();
     name_backward();
     name_backward_by_sequence();
@@ -460,26 +463,35 @@ class Attribution {
                                     passes_.begin());
   }
 
-  // The first model work launched on a thread at `time` or later: call and record.
+  // The first model work launched on a thread at some call or later: call and record.
   struct Found {
-    std::size_t call = 0;
+    std::uint32_t call = 0;
     std::uint32_t row = UINT32_MAX;
   };
-  std::size_t first_call_at(ThreadId thread, std::int64_t time) const {
-    const auto at = std::lower_bound(stacks_.calls.begin(), stacks_.calls.end(), std::make_pair(thread, time),
-                                     [&](const CallStack& s, const std::pair<ThreadId, std::int64_t>& key) {
-                                       return std::make_pair(s.thread, time_of(s)) < key;
-                                     });
-    return static_cast<std::size_t>(at - stacks_.calls.begin());
-  }
-  Found next_work(std::size_t call) const {
-    const ThreadId thread = call < stacks_.calls.size() ? stacks_.calls[call].thread : ThreadId{};
-    for (; call < stacks_.calls.size() && stacks_.calls[call].thread == thread; call++) {
-      for (const std::uint32_t row : records_of(call)) {
-        if (is_model_work(row)) return {call, row};
+  // For each call, and the end of all. Work of other threads is not found.
+  void find_next_work() {
+    const std::size_t n = stacks_.calls.size();
+    call_times_.resize(n);
+    calls_begin_.assign(trace_.threads.size() + 1, 0);
+    next_work_.assign(n + 1, {});
+    for (std::size_t c = n; c-- > 0;) {
+      call_times_[c] = time_of(stacks_.calls[c]);
+      calls_begin_[index_of(stacks_.calls[c].thread) + 1]++;
+      if (c + 1 < n && stacks_.calls[c + 1].thread == stacks_.calls[c].thread) next_work_[c] = next_work_[c + 1];
+      for (const std::uint32_t row : records_of(c)) {
+        if (!is_model_work(row)) continue;
+        next_work_[c] = {static_cast<std::uint32_t>(c), row};
+        break;
       }
     }
-    return {};
+    std::partial_sum(calls_begin_.begin(), calls_begin_.end(), calls_begin_.begin());
+  }
+  const Found& next_work(std::size_t call) const { return next_work_[call]; }
+  // The first call made on a thread at `time` or later; one of another thread, or the end, when there is none.
+  std::size_t first_call_at(ThreadId thread, std::int64_t time) const {
+    const auto begin = call_times_.begin() + calls_begin_[index_of(thread)];
+    const auto end = call_times_.begin() + calls_begin_[index_of(thread) + 1];
+    return static_cast<std::size_t>(std::lower_bound(begin, end, time) - call_times_.begin());
   }
 
   Named label_of(std::uint32_t row) const {
@@ -488,12 +500,13 @@ class Attribution {
 
   // Collectives of the forward pass, and copies around them, serve the block whose work follows, unless a name says otherwise.
   void name_forward_collectives() {
+    const StringId p2p = name("p2p");
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       if (phases_[c] != Phase::forward) continue;
       for (const std::uint32_t row : records_of(c)) {
         if (is_model_work(row) || labels_.layer[row] != kUnknownLayer) continue;
         const Found next = next_work(c + 1);
-        if (labels_.operation[row] == name("p2p")) {
+        if (labels_.operation[row] == p2p) {
           set_layer(row, kOutsideLayers, LabelRule::collective);
         } else if (next.row != UINT32_MAX && stacks_.calls[next.call].thread == stacks_.calls[c].thread &&
                    phases_[next.call] == Phase::forward && labels_.layer[next.row] != kUnknownLayer) {
@@ -504,12 +517,12 @@ class Attribution {
   }
 
   const Partner& partner_label(RowId backward) {
-    const RowId forward = partners_->partner_of(backward);
     static const Partner kNone;
-    if (forward == kNoRow) return kNone;
-    const auto [at, inserted] = partner_labels_.try_emplace(index_of(forward));
-    if (inserted) at->second = label_of_operator(index_of(forward));
-    return at->second;
+    const std::optional<std::uint32_t> number = partners_->partner_of(backward);
+    if (!number) return kNone;
+    if (partner_known_[*number] == 0) partner_labels_[*number] = label_of_operator(partners_->rows()[*number]);
+    partner_known_[*number] = 1;
+    return partner_labels_[*number];
   }
 
   // Labels of a forward operator: those of the work launched in it. One that launched none has its own stack, looked up in advance by
@@ -557,16 +570,18 @@ class Attribution {
   // Forward operators that launched no work, but whose backward operators did.
   void look_up_idle_partners() {
     std::vector<std::uint32_t> rows;
+    std::vector<std::uint8_t> looked_at(partners_->rows().size(), 0);
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       const RowId node = stacks_.calls[c].engine_node;
       if (phases_[c] != Phase::backward || repeats_[c] != 0 || node == kNoRow) continue;
-      const RowId forward = partners_->partner_of(node);
-      if (forward == kNoRow) continue;
-      const std::uint32_t row = index_of(forward);
+      const std::optional<std::uint32_t> number = partners_->partner_of(node);
+      if (!number || looked_at[*number] != 0) continue;
+      looked_at[*number] = 1;
+      const std::uint32_t row = partners_->rows()[*number];
       const Found first = next_work(first_call_at(trace_.ranges.thread[row], trace_.ranges.start_ns[row]));
       const bool inside = first.row != UINT32_MAX && stacks_.calls[first.call].thread == trace_.ranges.thread[row] &&
                           time_of(stacks_.calls[first.call]) < trace_.ranges.start_ns[row] + trace_.ranges.duration_ns[row];
-      if (!inside && idle_partners_.try_emplace(row).second) rows.push_back(row);
+      if (!inside) rows.push_back(row);
     }
     if (rows.empty()) return;
     const std::vector<CallStack> found = find_stacks_of_ranges(trace_, order_, rows, *partners_, *names_);
@@ -613,6 +628,7 @@ class Attribution {
   }
 
   void name_backward() {
+    const StringId p2p = name("p2p");
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       if (phases_[c] != Phase::backward || repeats_[c] != 0) continue;
       const CallStack& stack = stacks_.calls[c];
@@ -624,9 +640,7 @@ class Attribution {
           set_operation(row, partner.label.operation, LabelRule::forward_link);
         const bool accumulates = stack.accumulate || (!node && !stack.engine && adds_gradients(stack));
         if (labels_.operation[row] == kNoString && accumulates) set_operation(row, name("b_ga"), LabelRule::engine);
-        if (labels_.operation[row] != kNoString && labels_.operations.view(labels_.operation[row]) == "p2p") {
-          set_layer(row, kOutsideLayers, LabelRule::collective);
-        }
+        if (labels_.operation[row] == p2p) set_layer(row, kOutsideLayers, LabelRule::collective);
         if (labels_.layer[row] != kUnknownLayer) continue;
         if (partner.found && partner.label.layer != kUnknownLayer) {
           set_layer(row, partner.label.layer, LabelRule::forward_link);
@@ -905,7 +919,11 @@ class Attribution {
   std::unordered_map<std::uint32_t, Partner> idle_partners_;  // by row
   std::unordered_map<std::uint64_t, FeatureSet> features_;  // by names of operator and kernel, which decide the class, too
   const KernelSequence* sequence_ = nullptr;  // that named the forward passes
-  std::unordered_map<std::uint32_t, Partner> partner_labels_;  // by row of the forward operator
+  std::vector<std::int64_t> call_times_;          // of calls
+  std::vector<std::uint32_t> calls_begin_;        // first call of each thread, and one more
+  std::vector<Found> next_work_;                  // of calls
+  std::vector<Partner> partner_labels_;           // by number of the forward operator
+  std::vector<std::uint8_t> partner_known_;       // whether the label is there
   std::unordered_map<std::uint32_t, std::int32_t> launch_layers_;
   std::unordered_map<std::uint32_t, RowId> metadata_by_order_;  // of unlinked collectives
   GpuWorkLabels labels_;

@@ -3,6 +3,8 @@
 
 #include <simdjson.h>
 
+#include <cstring>
+
 #include "ingest/kineto/event_rows.h"
 #include "ingest/kineto/json_repair.h"
 #include "ingest/kineto/json_scan.h"
@@ -29,13 +31,18 @@ std::string_view element_kind(char first) {
   return (first >= '0' && first <= '9') || first == '-' ? "a number" : "a word";
 }
 
-// Arguments are told apart by length and first byte before their text is compared.
+// Whether `key` is this word. The compiler knows the length, so that the comparison is a few instructions and no call.
+template <std::size_t Size>
+bool is(std::string_view key, const char (&word)[Size]) {
+  return key.size() == Size - 1 && std::memcmp(key.data(), word, Size - 1) == 0;
+}
+
+// Arguments are told apart by first byte and length before their text is compared.
 bool take_argument(std::string_view key, simdjson::ondemand::value value, EventFields& fields) {
-  const auto set = [&](std::string_view name, Member member) {
-    if (key == name) fields.set(member, token_of(value));
+  const auto set = [&](const auto& name, Member member) {
+    if (is(key, name)) fields.set(member, token_of(value));
   };
-  const auto set_array = [&](std::string_view name, Member member) {
-    if (key != name) return true;
+  const auto set_list = [&](Member member) {
     std::string_view json;
     if (value.raw_json().get(json) != simdjson::SUCCESS) return false;
     fields.set(member, json);
@@ -60,9 +67,9 @@ bool take_argument(std::string_view key, simdjson::ondemand::value value, EventF
       break;
     case 'b':
       set("bytes", Member::bytes);
-      return set_array("block", Member::block);
+      return !is(key, "block") || set_list(Member::block);
     case 'g':
-      return set_array("grid", Member::grid);
+      return !is(key, "grid") || set_list(Member::grid);
     case 'S':
       set("Sequence number", Member::sequence_number);
       set("Seq", Member::collective_sequence);
@@ -96,8 +103,8 @@ bool take_argument(std::string_view key, simdjson::ondemand::value value, EventF
       break;
     case 'I':
       set("In msg nelems", Member::in_elements);
-      if (key == "Input Dims" || key == "Input dims") return set_array(key, Member::shapes);
-      if (key == "Input type") return set_array(key, Member::types);
+      if (is(key, "Input Dims") || is(key, "Input dims")) return set_list(Member::shapes);
+      if (is(key, "Input type")) return set_list(Member::types);
       break;
     case 'O':
       set("Out msg nelems", Member::out_elements);
