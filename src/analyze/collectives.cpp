@@ -47,6 +47,8 @@ void list_collectives(const TraceTables& trace, const GpuWorkLabels& labels, con
     c.sequence = said.sequence[i];
     c.bytes = said.bytes[i];
     c.group_size = said.group_size[i];
+    c.source = said.source[i];
+    c.destination = said.destination[i];
     c.offset = gpu.offset[row];
     c.ordinal = labels.iteration[row];
     c.layer = labels.layer[row];

@@ -896,6 +896,8 @@ class Attribution {
       t.group_size.push_back(known ? said.group_size[m] : kNoNumber);
       t.sequence.push_back(known ? said.sequence[m] : kNoNumber);
       t.bytes.push_back(bytes_of_collective(trace_, metadata));
+      t.source.push_back(known ? said.source[m] : kNoNumber);
+      t.destination.push_back(known ? said.destination[m] : kNoNumber);
       std::int32_t launch_layer = labels_.layer[row];
       if (const auto at = launch_layers_.find(row); at != launch_layers_.end()) launch_layer = at->second;
       if (stack != nullptr && stack->launch_layer != kUnknownLayer) launch_layer = stack->launch_layer;

@@ -24,10 +24,10 @@ std::int64_t median(std::vector<std::int64_t> values) {
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
+// Ratios to the lower one alone would all lie above 1.
 double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 bool is_iteration(const TimelineRow& row) { return row.ordinal.present(); }

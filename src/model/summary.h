@@ -97,7 +97,7 @@ struct MemorySummary {
 /// One collective of one gpu. Texts are indices into `GpuSummary::texts`.
 struct CollectiveRecord {
   std::int64_t start_ns = 0, duration_ns = 0, exposed_ns = 0, stream = kNoNumber, sequence = kNoNumber;
-  std::int64_t bytes = kNoNumber, group_size = kNoNumber;
+  std::int64_t bytes = kNoNumber, group_size = kNoNumber, source = kNoNumber, destination = kNoNumber;
   std::uint64_t offset = 0;
   std::int32_t ordinal = kNoIteration, layer = kUnknownLayer, launch_layer = kUnknownLayer;
   std::uint32_t kind = 0, group = 0, description = 0, ranks = 0;

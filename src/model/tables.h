@@ -136,11 +136,12 @@ struct CollectiveTable {
   std::vector<std::int64_t> in_elements;
   std::vector<std::int64_t> out_elements;
   std::vector<std::int64_t> sequence;
+  std::vector<std::int64_t> source, destination;  ///< ranks of a point-to-point transfer
 
   static constexpr auto columns() {
     using T = CollectiveTable;
     return std::make_tuple(&T::kind, &T::group, &T::description, &T::ranks, &T::dtype, &T::group_size, &T::in_elements,
-                           &T::out_elements, &T::sequence);
+                           &T::out_elements, &T::sequence, &T::source, &T::destination);
   }
 };
 

@@ -73,6 +73,7 @@ bool take_argument(std::string_view key, simdjson::ondemand::value value, EventF
     case 'S':
       set("Sequence number", Member::sequence_number);
       set("Seq", Member::collective_sequence);
+      set("Src Rank", Member::source_rank);
       break;
     case 'F':
       set("Fwd thread id", Member::forward_thread);
@@ -89,6 +90,7 @@ bool take_argument(std::string_view key, simdjson::ondemand::value value, EventF
       break;
     case 'D':
       set("Device Id", Member::memory_device);
+      set("Dst Rank", Member::destination_rank);
       break;
     case 'C':
       set("Collective name", Member::collective_name);

@@ -426,6 +426,8 @@ RowId EventRows::add_collective(const EventFields& fields, EventPart& part) {
   t.in_elements.push_back(integer_or(fields[Member::in_elements], kNoNumber));
   t.out_elements.push_back(integer_or(fields[Member::out_elements], kNoNumber));
   t.sequence.push_back(integer_or(fields[Member::collective_sequence], kNoNumber));
+  t.source.push_back(integer_or(fields[Member::source_rank], kNoNumber));
+  t.destination.push_back(integer_or(fields[Member::destination_rank], kNoNumber));
   return row;
 }
 

@@ -45,6 +45,8 @@ enum class Member : std::uint8_t {
   in_elements,
   out_elements,
   collective_sequence,
+  source_rank,
+  destination_rank,
   rank,
   count_
 };
