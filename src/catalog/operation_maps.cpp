@@ -274,8 +274,7 @@ Result<Done> add_operation_map(OperationMaps& maps, std::string_view text, std::
   }
 }
 
-Result<OperationMaps> embedded_operation_maps() {
-  OperationMaps maps;
+Result<Done> add_embedded_operation_maps(OperationMaps& maps) {
   for (std::size_t i = 0; i < kNumEmbeddedFiles; i++) {
     std::string_view name = kEmbeddedFiles[i].name;
     if (!name.starts_with("operations/") || !name.ends_with(".toml")) continue;
@@ -284,6 +283,13 @@ Result<OperationMaps> embedded_operation_maps() {
     CHOPPER_TRY(const Done done, add_operation_map(maps, kEmbeddedFiles[i].text, name));
     static_cast<void>(done);
   }
+  return Done{};
+}
+
+Result<OperationMaps> embedded_operation_maps() {
+  OperationMaps maps;
+  CHOPPER_TRY(const Done done, add_embedded_operation_maps(maps));
+  static_cast<void>(done);
   return maps;
 }
 

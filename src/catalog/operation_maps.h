@@ -84,7 +84,9 @@ struct OperationMaps {
 /// Adds the text of one map; `name` is the stem of its file. Fails on malformed TOML, unknown keys and states.
 Result<Done> add_operation_map(OperationMaps& maps, std::string_view toml, std::string_view name);
 
-/// The maps this build ships.
+/// Adds the maps this build ships, in order of name. What was added before is looked at first.
+Result<Done> add_embedded_operation_maps(OperationMaps& maps);
+/// Only the maps this build ships.
 Result<OperationMaps> embedded_operation_maps();
 
 }  // namespace chopper

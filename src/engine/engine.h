@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@
 #include "model/summary.h"
 
 namespace chopper {
+
+struct AttributionRules;
 
 /// How far a long read is; written by workers, read by whoever shows it.
 struct Progress {
@@ -40,6 +43,8 @@ struct RunOptions {
   std::optional<std::int64_t> only_gpu;
   Selection selection;           ///< restricts the rows of iterations, operations, collectives and kernels
   std::filesystem::path config;  ///< states the facts of the run; empty: chopper.toml of the RUN directories
+  std::vector<std::filesystem::path> operation_files;  ///< maps of operations of the user (data/operations)
+  std::shared_ptr<const AttributionRules> rules;       ///< load_rules; summarise_file reads them where they are missing
   RunFacts facts;                ///< what is stated about the run; analyse_run reads it
   std::size_t window_bytes = 0;  ///< size of the pieces a file is parsed in; 0: default. Results do not depend on it
   Progress* progress = nullptr;

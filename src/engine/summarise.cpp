@@ -10,6 +10,7 @@
 #include "attribute/attribute.h"
 #include "engine/engine.h"
 #include "engine/recognise.h"
+#include "engine/rules.h"
 #include "ingest/format.h"
 
 namespace chopper {
@@ -143,11 +144,10 @@ namespace {
 
 Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& options, unsigned threads) {
   CHOPPER_TRY(const TraceFormat* format, recognise(file.path, options.format));
-  AttributionRules rules;
-  CHOPPER_TRY(rules.classes, embedded_class_rules());
-  CHOPPER_TRY(rules.phases, embedded_phase_rules());
-  CHOPPER_TRY(rules.operations, embedded_operation_maps());
-  rules.iteration_mark = options.iteration_mark;
+  std::shared_ptr<const AttributionRules> rules = options.rules;
+  if (rules == nullptr) {
+    CHOPPER_TRY(rules, load_rules(options));
+  }
   ReadOptions read;
   read.threads = threads;
   read.window_bytes = options.window_bytes;
@@ -163,7 +163,7 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   if (error) summary.facts.file_bytes = trace.facts.text_bytes;
   summary.health = trace.health;
   set_extent(trace, summary);
-  const GpuWorkLabels labels = attribute_gpu_work(trace, rules, file.shown, summary.health, threads);
+  const GpuWorkLabels labels = attribute_gpu_work(trace, *rules, file.shown, summary.health, threads);
   summary.mark_kind = labels.iterations.kind;
   std::vector<KernelTimes> times;
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
