@@ -5,6 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "base/radix_sort.h"
+
 namespace chopper {
 namespace {
 
@@ -26,12 +28,8 @@ void summarise_launches(const TraceTables& trace, const GpuWorkLabels& labels, c
   for (const std::uint32_t row : work.rows) {
     if (labels.launch[row] != kNoRow) launched.push_back({trace.launches.start_ns[index_of(labels.launch[row])], row});
   }
-  const auto by_call = [](const Launched& a, const Launched& b) { return a.called_ns < b.called_ns; };
-  if (!std::is_sorted(launched.begin(), launched.end(), by_call)) {
-    std::sort(launched.begin(), launched.end(), [](const Launched& a, const Launched& b) {
-      return a.called_ns != b.called_ns ? a.called_ns < b.called_ns : a.row < b.row;
-    });
-  }
+  // Times may be negative: the sign bit is turned so that they order as unsigned numbers.
+  radix_sort(launched, [](const Launched& l) { return static_cast<std::uint64_t>(l.called_ns) ^ (1ull << 63); });
 
   // Records that wait at time t: called before t, not started until t. Those that start at or before their call (clocks
   // of host and gpu differ a little) never wait.

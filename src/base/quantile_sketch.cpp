@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/radix_sort.h"
+
 namespace chopper {
 namespace {
 
@@ -57,7 +59,7 @@ void QuantileSketch::add_all(std::span<const std::int64_t> values) {
   }
   added.sum_ = static_cast<std::int64_t>(sum);
   added.count_ = values.size();
-  std::sort(indices.begin(), indices.end());
+  radix_sort(indices, [](std::uint32_t index) { return index; });
   for (const std::uint32_t index : indices) {
     if (added.buckets_.empty() || added.buckets_.back().index != index) added.buckets_.push_back({index, 0});
     added.buckets_.back().count++;

@@ -23,7 +23,9 @@ class PeakVariation {
   }
   Field<double> value() const {
     if (!any_) return Reason::no_mark;
-    return share_field(highest_ - lowest_, highest_, Reason::zero_length);
+    if (highest_ <= 0) return Reason::zero_length;
+    const auto highest = static_cast<double>(highest_);
+    return (highest - static_cast<double>(lowest_)) / highest;
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/wrapping.h"
 #include "engine/make_rows.h"
 
 namespace chopper {
@@ -120,7 +121,7 @@ Field<std::int64_t> comm_wait(const GpuSummary& gpu, const std::vector<MatchedCo
       continue;
     }
     any = true;
-    at->second += c.duration_ns - matched[i].transfer_ns;
+    add_wrapping(at->second, c.duration_ns - matched[i].transfer_ns);
   }
   if (!any) return reason;
   std::vector<std::int64_t> sums;
