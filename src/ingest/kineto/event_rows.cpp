@@ -142,11 +142,14 @@ EventRows::InputLists& EventRows::inputs_of(StringId operation) {
 }
 
 // A list as written. Operators of one name mostly have the same ones time after time.
-StringId EventRows::list_of(std::string_view json, StringId& last) {
+StringId EventRows::list_of(std::string_view json, InputLists::List& last) {
   if (json.size() < 3 || json.front() != '[') return kNoString;
   while (json.back() != ']') json.remove_suffix(1);
-  if (last == kNoString || dictionary_.names().view(last) != json) last = dictionary_.name(json);
-  return last;
+  if (last.text != json) {
+    last.id = dictionary_.name(json);
+    last.text = dictionary_.names().view(last.id);
+  }
+  return last.id;
 }
 
 EventKind EventRows::kind_of(std::string_view category) {
