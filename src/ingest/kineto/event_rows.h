@@ -21,7 +21,6 @@ enum class Member : std::uint8_t {
   time,
   duration,
   correlation,
-  external_id,
   stream,
   device,
   bytes,
