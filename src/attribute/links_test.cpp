@@ -27,7 +27,6 @@ TraceTables random_host(Random& random) {
     t.start_ns.push_back(random.between(0, 30));
     t.duration_ns.push_back(random.chance(4) ? 0 : random.between(0, 20));
     t.thread.push_back(ThreadId{static_cast<std::uint32_t>(random.below(2))});
-    t.external_id.push_back(kNoId);
     t.sequence_number.push_back(kNoNumber);
     t.forward_thread.push_back(kNoNumber);
     t.shapes.push_back(kNoString);

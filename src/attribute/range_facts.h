@@ -82,6 +82,7 @@ class RangeNames {
   const PhaseRules& phases_;
   const OperationMaps& maps_;
   StringTable& operations_;
+  static constexpr std::size_t kNumKinds = 3;
   std::vector<std::int32_t> index_;  // by name and kind; -1: not computed
   std::deque<RangeFacts> facts_;  // references stay valid
 };

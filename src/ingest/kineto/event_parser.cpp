@@ -31,10 +31,17 @@ std::string_view element_kind(char first) {
   return (first >= '0' && first <= '9') || first == '-' ? "a number" : "a word";
 }
 
-// Whether `key` is this word. The compiler knows the length, so that the comparison is a few instructions and no call.
+// Whether `key` is this word. Compares eight bytes at a time, the last eight once more where they are not a whole number of
+// them: the compiler makes a few instructions of that, where it would call memcmp for other lengths (2 % of a report).
 template <std::size_t Size>
 bool is(std::string_view key, const char (&word)[Size]) {
-  return key.size() == Size - 1 && std::memcmp(key.data(), word, Size - 1) == 0;
+  constexpr std::size_t kLength = Size - 1;
+  constexpr std::size_t kStep = kLength >= 8 ? 8 : kLength >= 4 ? 4 : 1;
+  if (key.size() != kLength) return false;
+  for (std::size_t at = 0; at + kStep <= kLength; at += kStep) {
+    if (std::memcmp(key.data() + at, word + at, kStep) != 0) return false;
+  }
+  return std::memcmp(key.data() + kLength - kStep, word + kLength - kStep, kStep) == 0;
 }
 
 // Arguments are told apart by first byte and length before their text is compared.
@@ -51,12 +58,6 @@ bool take_argument(std::string_view key, simdjson::ondemand::value value, EventF
   switch (key[0]) {
     case 'c':
       set("correlation", Member::correlation);
-      break;
-    case 'E':
-      set("External id", Member::external_id);
-      break;
-    case 'e':
-      set("external id", Member::external_id);
       break;
     case 's':
       set("stream", Member::stream);

@@ -142,11 +142,14 @@ EventRows::InputLists& EventRows::inputs_of(StringId operation) {
 }
 
 // A list as written. Operators of one name mostly have the same ones time after time.
-StringId EventRows::list_of(std::string_view json, StringId& last) {
+StringId EventRows::list_of(std::string_view json, InputLists::List& last) {
   if (json.size() < 3 || json.front() != '[') return kNoString;
   while (json.back() != ']') json.remove_suffix(1);
-  if (last == kNoString || dictionary_.names().view(last) != json) last = dictionary_.name(json);
-  return last;
+  if (last.text != json) {
+    last.id = dictionary_.name(json);
+    last.text = dictionary_.names().view(last.id);
+  }
+  return last.id;
 }
 
 EventKind EventRows::kind_of(std::string_view category) {
@@ -356,7 +359,6 @@ void EventRows::add_range(const EventFields& fields, const Span& span, EventPart
   t.start_ns.push_back(span.start_ns);
   t.duration_ns.push_back(span.duration_ns);
   t.thread.push_back(dictionary_.thread(fields[Member::pid], fields[Member::tid]));
-  t.external_id.push_back(integer_or(fields[Member::external_id], kNoId));
   t.sequence_number.push_back(integer_or(fields[Member::sequence_number], kNoNumber));
   t.forward_thread.push_back(integer_or(fields[Member::forward_thread], kNoNumber));
   const bool is_operation = span.kind == EventKind::operation;
@@ -403,7 +405,6 @@ void EventRows::add_gpu_work(const EventFields& fields, const Span& span, EventP
   if (stream == kNoNumber) stream = stream_of_name(fields[Member::tid]);
   t.stream.push_back(stream);
   t.correlation.push_back(integer_or(fields[Member::correlation], kNoId));
-  t.external_id.push_back(integer_or(fields[Member::external_id], kNoId));
   t.bytes.push_back(integer_or(fields[Member::bytes], kNoNumber));
   t.grid.push_back(extent_of(fields[Member::grid]));
   t.block.push_back(extent_of(fields[Member::block]));
