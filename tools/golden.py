@@ -7,7 +7,8 @@
                   then, if the exit status is not 0, the line "--- exit N". The version number is written VERSION.
   expected_exit   optional: the exit status; --bless refuses to record another one
   tables          optional, here or in a folder above: the tables of `report --json -` to compare, others are left out;
-                  "timeline:trace" keeps the rows with "scope":"trace"; "all" keeps everything
+                  "timeline:trace" keeps the rows with "scope":"trace"; "kernels=name,phase" keeps these keys of each row;
+                  "all" keeps everything
 
   golden.py --chopper PROGRAM CASE...            compares, and prints the difference
   golden.py --chopper PROGRAM --bless [CASE...]  writes expected.txt (of all cases by default); review the diff
@@ -15,6 +16,7 @@
 """
 import argparse
 import difflib
+import json
 import os
 import pathlib
 import re
@@ -49,14 +51,26 @@ def run(case, program, timeout_s):
 
 
 def wanted_tables(case):
-    """Returns {table: scope or None} from the nearest file `tables`, None where all are wanted."""
+    """Returns {table: (scope or None, keys or None)} from the nearest file `tables`, None where all are wanted."""
     for folder in (case, *case.parents):
         if (folder / "tables").exists():
             words = (folder / "tables").read_text().split()
-            return None if words == ["all"] else {name: scope or None for name, _, scope in (w.partition(":") for w in words)}
+            if words == ["all"]:
+                return None
+            split = [re.fullmatch(r"(\w+)(?::(\w+))?(?:=([\w,]+))?", word) for word in words]
+            return {m[1]: (m[2], m[3] and m[3].split(",")) for m in split}
         if folder == ROOT:
             break
     return None
+
+
+def keep_keys(line, keys):
+    """Keeps some keys of a row, numbers as they are written."""
+    row, comma = line.rstrip(b","), b"," if line.endswith(b",") else b""
+    values = dict(re.findall(rb'"(\w+)":("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\{[^}]*\}|[^,{}]+)', row[1:-1]))
+    json.loads(row)  # a row is valid JSON
+    kept = [b'"%s":%s' % (key.encode(), values[key.encode()]) for key in keys if key.encode() in values]
+    return b"{" + b",".join(kept) + b"}" + comma
 
 
 def keep_tables(data, tables):
@@ -69,10 +83,10 @@ def keep_tables(data, tables):
         if begins:
             name = begins[1].decode()
         if name is None or name in tables:
-            scope = tables.get(name) if name else None
+            scope, keys = tables.get(name, (None, None)) if name else (None, None)
             row = line.startswith(b'{"')
             if not (scope and row and b'"scope":"%s"' % scope.encode() not in line):
-                kept.append(line)
+                kept.append(keep_keys(line, keys) if row and keys else line)
         if name and (line in (b"],", b"]") or re.match(rb'"\w+":\[\],?$', line)):
             name = None
     return b"\n".join(kept)
@@ -116,6 +130,9 @@ def self_test():
         (case / "expected_exit").unlink()
         (case / "expected.txt").write_text(expected.replace("bad", "good"))
         right.append(not compare(case, "/bin/sh", False, 10))
+        report = b'{\n"chopper":{"version":"1"},\n"a":[\n{"x":1,"n":"q,\\"}]","y":[1,2],"z":0.10}\n],\n"b":[]\n}\n'
+        kept = b'{\n"chopper":{"version":"1"},\n"a":[\n{"z":0.10,"n":"q,\\"}]","y":[1,2]}\n],\n}\n'
+        right.append(keep_tables(report, {"a": (None, ["z", "n", "y", "absent"])}) == kept)
     print(f"golden: self-test, {sum(right)} of {len(right)} right")
     return all(right)
 

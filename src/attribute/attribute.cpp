@@ -271,6 +271,7 @@ class Attribution {
         }
         continue;
       }
+      if (phases_[c] == Phase::optimizer && !stack.optimizer_step) continue;  // gradients are unscaled behind their norm
       if (open && phases_[c] == Phase::optimizer && stack.optimizer_step) {
         const StringId clip = name("opt_gc");
         for (std::size_t k = from; k < c; k++) {
@@ -618,13 +619,22 @@ class Attribution {
       const RowId node = stack.engine_node != kNoRow ? stack.engine_node : stack.last_node;
       const Named around = node == kNoRow ? Named{} : partner_label(node).label;
       for (const std::uint32_t row : records_of(c)) {
-        if (labels_.layer[row] == kUnknownLayer && around.layer != kUnknownLayer)
+        if (is_layer_free(row, stack, around) && around.layer != kUnknownLayer)
           set_layer(row, around.layer, LabelRule::forward_link);
         if (is_model_work(row)) add_to_stream(stream, c, row, node == kNoRow ? 0 : index_of(node));
       }
     }
     if (stream.items.empty() || sequence_ == nullptr) return;
     apply(stream, run_sequence(*sequence_, stream.items, labels_.operations), false);
+  }
+
+  // Whether the node around a call says its layer: nothing does, or only what is outside of the node.
+  bool is_layer_free(std::uint32_t row, const CallStack& stack, const Named& of_node) const {
+    if (labels_.layer[row] == kUnknownLayer) return true;
+    if (labels_.layer[row] < 0 || of_node.layer < 0 || stack.engine_node == kNoRow) return false;
+    const std::uint32_t block = modules_->block_of(stack.frame);
+    return (stack.layer == kUnknownLayer || stack.name_depth < stack.node_depth) &&
+           (block == kNoIndex || stacks_.frames[block].depth < stack.node_depth);
   }
 
   void name_backward() {
@@ -641,7 +651,7 @@ class Attribution {
         const bool accumulates = stack.accumulate || (!node && !stack.engine && adds_gradients(stack));
         if (labels_.operation[row] == kNoString && accumulates) set_operation(row, name("b_ga"), LabelRule::engine);
         if (labels_.operation[row] == p2p) set_layer(row, kOutsideLayers, LabelRule::collective);
-        if (labels_.layer[row] != kUnknownLayer) continue;
+        if (!is_layer_free(row, stack, partner.label)) continue;
         if (partner.found && partner.label.layer != kUnknownLayer) {
           set_layer(row, partner.label.layer, LabelRule::forward_link);
         } else if (!node && !before_node) {
@@ -792,7 +802,6 @@ class Attribution {
     std::uint8_t recompute;
     std::int32_t layer;
     StringId operation;
-    std::int32_t device;
     bool operator==(const InstanceKey&) const = default;
   };
   // Collectives whose records carry correlation 0 (older ROCm): where the host made as many calls that no record answers, the n-th record by
@@ -843,33 +852,39 @@ class Attribution {
     }
   }
 
-  // Runs of records with equal labels, in order of launch on each thread; collectives and copies around them have runs of their own.
+  static constexpr InstanceKey kNothing{INT32_MIN, Phase::unlabelled, 0, 0, kNoString};
+  struct Runs {  // of one gpu and thread
+    InstanceKey last_model = kNothing, last_other = kNothing;
+    std::uint32_t model = 0, other = 0;
+  };
+
+  // Runs of records with equal labels on a gpu, in order of launch on each thread; collectives and copies around them
+  // have runs of their own.
   void number_instances() {
     std::uint32_t next = 0;
     ThreadId thread{UINT32_MAX};
-    constexpr InstanceKey kNothing{INT32_MIN, Phase::unlabelled, 0, 0, kNoString, 0};
-    InstanceKey last_model = kNothing, last_other = kNothing;
-    std::uint32_t model = 0, other = 0;
+    std::unordered_map<std::int32_t, Runs> by_device;
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       if (stacks_.calls[c].thread != thread) {
         thread = stacks_.calls[c].thread;
-        last_model = last_other = kNothing;
+        by_device.clear();
       }
       for (const std::uint32_t row : records_of(c)) {
-        const InstanceKey key{labels_.iteration[row], labels_.phase[row],     labels_.recompute[row],
-                      labels_.layer[row],     labels_.operation[row], gpu_.device[row]};
+        Runs& runs = by_device[gpu_.device[row]];
+        const InstanceKey key{labels_.iteration[row], labels_.phase[row], labels_.recompute[row], labels_.layer[row],
+                              labels_.operation[row]};
         if (labels_.gpu_class[row] == GpuClass::comm) {  // each collective is an execution of its own
           labels_.instance[row] = next++;
-          last_other = kNothing;
+          runs.last_other = kNothing;
         } else if (is_copy_around(row)) {
-          if (last_other != key) other = next++;
-          last_other = key;
-          labels_.instance[row] = other;
+          if (runs.last_other != key) runs.other = next++;
+          runs.last_other = key;
+          labels_.instance[row] = runs.other;
         } else {
-          if (last_model != key) model = next++;
-          last_model = key;
-          last_other = kNothing;
-          labels_.instance[row] = model;
+          if (runs.last_model != key) runs.model = next++;
+          runs.last_model = key;
+          runs.last_other = kNothing;
+          labels_.instance[row] = runs.model;
         }
       }
     }
@@ -901,6 +916,10 @@ class Attribution {
       std::int32_t launch_layer = labels_.layer[row];
       if (const auto at = launch_layers_.find(row); at != launch_layers_.end()) launch_layer = at->second;
       if (stack != nullptr && stack->launch_layer != kUnknownLayer) launch_layer = stack->launch_layer;
+      const std::uint32_t block = stack == nullptr ? kNoIndex : modules_->block_of(stack->frame);
+      if (block != kNoIndex &&
+          (stack->launch_layer == kUnknownLayer || stacks_.frames[block].depth < stack->launch_depth))
+        launch_layer = stacks_.frames[block].instance;
       t.launch_layer.push_back(launch_layer);
     }
   }

@@ -20,9 +20,12 @@ std::int64_t element_bytes(std::string_view dtype) {
     std::string_view part;
     std::int64_t bytes;
   };
-  constexpr std::array<Type, 18> kTypes = {{{"bfloat16", 2}, {"float8", 1}, {"half", 2},   {"float16", 2}, {"float64", 8}, {"double", 8},
-                                            {"float", 4},    {"int64", 8},  {"long", 8},   {"int32", 4},   {"int16", 2},   {"short", 2},
-                                            {"uint8", 1},    {"int8", 1},   {"byte", 1},   {"char", 1},    {"bool", 1},    {"int", 4}}};
+  // Names that contain another one come first.
+  constexpr std::array<Type, 22> kTypes = {
+      {{"complexhalf", 4}, {"complexfloat", 8}, {"complexdouble", 16}, {"bfloat16", 2}, {"float4", 1}, {"float8", 1},
+       {"half", 2},        {"float16", 2},      {"float64", 8},        {"double", 8},   {"float", 4},  {"int64", 8},
+       {"long", 8},        {"int32", 4},        {"int16", 2},          {"short", 2},    {"uint8", 1},  {"int8", 1},
+       {"byte", 1},        {"char", 1},         {"bool", 1},           {"int", 4}}};
   for (const Type& type : kTypes) {
     if (lower.find(type.part) != std::string::npos) return type.bytes;
   }

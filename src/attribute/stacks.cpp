@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace chopper {
 namespace {
@@ -26,9 +27,11 @@ class Sweep {
     begin();
     std::size_t next = order_.begin[thread];
     const std::size_t end = order_.begin[thread + 1];
+    if (!calls.empty()) find_outlived(thread);
     for (const std::uint32_t call : calls) {
       const std::int64_t time = trace_.launches.start_ns[call];
-      for (; next < end && ranges_.start_ns[order_.rows[next]] <= time; next++) open(order_.rows[next], time, thread);
+      for (; next < end && ranges_.start_ns[order_.rows[next]] <= time; next++)
+        open(order_.rows[next], outlived_[next - order_.begin[thread]] != 0 ? INT64_MIN : time, thread);
       while (!stack_.empty() && stack_.back().end_ns <= time) stack_.pop_back();
       stacks_.of_call[call] = static_cast<std::uint32_t>(stacks_.calls.size());
       stacks_.calls.push_back(look(call, time, thread));
@@ -58,6 +61,25 @@ class Sweep {
     last_node_end_ = INT64_MIN;
   }
 
+  std::int64_t end_of(std::uint32_t row) const {
+    return ranges_.start_ns[row] + std::max<std::int64_t>(ranges_.duration_ns[row], 1);
+  }
+
+  // Ranges that end before one that began in them: they are in the stacks of calls behind their end.
+  void find_outlived(std::size_t thread) {
+    const std::size_t first = order_.begin[thread];
+    outlived_.assign(order_.begin[thread + 1] - first, 0);
+    open_ends_.clear();
+    for (std::size_t i = 0; i < outlived_.size(); i++) {
+      const std::uint32_t row = order_.rows[first + i];
+      const std::int64_t end = end_of(row);
+      while (!open_ends_.empty() && open_ends_.back().first <= ranges_.start_ns[row]) open_ends_.pop_back();
+      for (std::size_t k = open_ends_.size(); k-- > 0 && open_ends_[k].first < end;)
+        outlived_[open_ends_[k].second] = 1;
+      open_ends_.emplace_back(end, i);
+    }
+  }
+
   bool is_node(std::uint32_t row) const {
     return ranges_.forward_thread[row] > 0 && ranges_.sequence_number[row] != kNoNumber;
   }
@@ -81,9 +103,10 @@ class Sweep {
     return facts;
   }
 
+  // A range that ended at `time` is in no stack.
   void open(std::uint32_t row, std::int64_t time, std::size_t thread) {
     const RangeFacts& facts = see(row, thread);
-    const std::int64_t end = ranges_.start_ns[row] + std::max<std::int64_t>(ranges_.duration_ns[row], 1);
+    const std::int64_t end = end_of(row);
     while (!stack_.empty() && stack_.back().end_ns <= ranges_.start_ns[row]) stack_.pop_back();
     if (end <= time) return;
     const std::size_t here = stack_.size();
@@ -117,6 +140,7 @@ class Sweep {
     if (is_node(row)) {
       context.backward_operator = true;
       context.engine_node = id;
+      context.node_depth = static_cast<std::uint32_t>(depth);
       context.forward_operator = kNoRow;
     } else if (facts.engine) {
       context.engine_node = kNoRow;  // a node without a number hides the one around it
@@ -141,9 +165,17 @@ class Sweep {
       context.layer = facts.layer;
       context.layer_rule = facts.layer_rule;
       context.name_depth = static_cast<std::uint32_t>(depth);
-      if (context.launch_layer == kUnknownLayer) context.launch_layer = facts.layer;
+      if (context.launch_layer == kUnknownLayer) {
+        context.launch_layer = facts.layer;
+        context.launch_depth = static_cast<std::uint32_t>(depth);
+      }
     }
-    if (facts.operation != kNoString) {
+    const bool path_in_annotation = facts.operation_rule == LabelRule::module_path &&
+                                    context.named_operation != kNoString &&
+                                    context.operation_rule != LabelRule::module_path;
+    if (path_in_annotation) {
+      // Annotations come before paths, the outer ones as well.
+    } else if (facts.operation != kNoString) {
       context.named_operation = facts.operation;
       context.operation_rule = facts.operation_rule;
     } else if (facts.engine || is_node(row)) {
@@ -179,6 +211,8 @@ class Sweep {
   RangeNames& names_;
   Stacks& stacks_;
   std::vector<Open> stack_;
+  std::vector<std::uint8_t> outlived_;                           // by place in the order of the thread
+  std::vector<std::pair<std::int64_t, std::size_t>> open_ends_;  // end, place
   RowId last_node_ = kNoRow;
   std::int64_t last_node_end_ = INT64_MIN;  // of the outermost node that began last
 };

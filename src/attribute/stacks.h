@@ -30,6 +30,8 @@ struct CallStack {
   std::uint32_t frame = kNoIndex;     ///< innermost module frame: index into Stacks::frames
   std::uint32_t frame_row = kNoIndex; ///< its row
   std::uint32_t name_depth = 0;       ///< depth of the range that tells `layer`
+  std::uint32_t launch_depth = 0;     ///< depth of the range that tells `launch_layer`
+  std::uint32_t node_depth = 0;       ///< depth of `engine_node`
   std::int32_t layer = kUnknownLayer;         ///< told by the innermost name that tells one
   std::int32_t launch_layer = kUnknownLayer;  ///< told by the outermost name that tells one
   LabelRule layer_rule = LabelRule::none;
