@@ -23,7 +23,6 @@ std::uint32_t HandTrace::add(const HandRecord& record) {
   gpu.device.push_back(record.device);
   gpu.stream.push_back(record.stream < 0 ? row : record.stream);
   gpu.correlation.push_back(row + 1);
-  gpu.external_id.push_back(kNoId);
   gpu.bytes.push_back(kNoNumber);
   gpu.grid.push_back({});
   gpu.block.push_back({});
@@ -70,7 +69,6 @@ RowId HandTrace::add_range(std::string_view name, std::int64_t start, std::int64
   ranges.start_ns.push_back(start);
   ranges.duration_ns.push_back(end - start);
   ranges.thread.push_back(ThreadId{thread});
-  ranges.external_id.push_back(kNoId);
   ranges.sequence_number.push_back(kNoNumber);
   ranges.forward_thread.push_back(kNoNumber);
   ranges.shapes.push_back(text(shapes));
