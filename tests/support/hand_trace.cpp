@@ -23,7 +23,6 @@ std::uint32_t HandTrace::add(const HandRecord& record) {
   gpu.device.push_back(record.device);
   gpu.stream.push_back(record.stream < 0 ? row : record.stream);
   gpu.correlation.push_back(row + 1);
-  gpu.external_id.push_back(kNoId);
   gpu.bytes.push_back(kNoNumber);
   gpu.grid.push_back({});
   gpu.block.push_back({});
