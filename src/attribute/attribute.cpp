@@ -73,12 +73,11 @@ class Attribution {
       : trace_(trace), gpu_(trace.gpu_work), rules_(rules) {}
 
   GpuWorkLabels run(std::string_view shown, HealthLog& health, unsigned threads) {
-    run_tasks(threads, {[&] { links_ = link_launches(trace_); }, [&] { order_ = order_ranges(trace_); }});
+    run_tasks(threads, {[&] { links_ = link_launches(trace_); }, [&] { partners_.emplace(trace_); },
+                        [&] { order_ = order_ranges(trace_); }});
     report_links(trace_, links_, shown, health);
-    const ForwardPartners partners(trace_);
-    partners_ = &partners;
-    partner_labels_.resize(partners.rows().size());
-    partner_known_.assign(partners.rows().size(), 0);
+    partner_labels_.resize(partners_->rows().size());
+    partner_known_.assign(partners_->rows().size(), 0);
     look_up_stacks();
     classify_gpu_work(trace_, rules_.classes, labels_);
     find_next_work();
@@ -93,7 +92,7 @@ class Attribution {
     name_operations_of_the_rest([&](std::size_t c) { return phases_[c] == Phase::forward; });
     name_repeated_forward();
     name_operations_of_the_rest([&](std::size_t c) { return repeats_[c] != 0; });
-    partner_known_.assign(partners.rows().size(), 0);  // those of repeated work were looked up before it had names
+    partner_known_.assign(partners_->rows().size(), 0);  // those of repeated work were looked up before it had names
     look_up_idle_partners();
     name_backward();
     name_backward_by_sequence();
@@ -932,7 +931,7 @@ class Attribution {
   Stacks stacks_;
   std::vector<std::uint32_t> records_begin_, records_;  // gpu records of each call, in order of start
   std::vector<EnginePass> passes_;
-  const ForwardPartners* partners_ = nullptr;
+  std::optional<ForwardPartners> partners_;
   std::optional<RangeNames> names_;
   std::vector<Phase> phases_;          // of calls
   std::vector<std::uint8_t> repeats_;  // of calls: repeated forward work

@@ -80,15 +80,15 @@ void ModuleLabels::find_operations(const Stacks& stacks, const OperationMaps& ma
   };
   // Instances of one class below one parent frame are numbered in order of their first call; a module called again keeps its number.
   struct Siblings {
-    std::map<std::size_t, std::vector<std::pair<StringId, std::int32_t>>> by_rule;
+    std::map<std::size_t, std::map<std::pair<StringId, std::int32_t>, std::int64_t>> by_rule;  // place of each instance
   };
   std::unordered_map<std::uint32_t, Siblings> siblings;
   const auto instance_of = [&](const ModuleFrame& frame) { return std::make_pair(frame.class_name, frame.instance); };
   for (const ModuleFrame& frame : frames) {
     if (frame.parent == kNoIndex) continue;
     for (const std::size_t rule : rules_of(frame.class_name)) {
-      auto& list = siblings[frame.parent].by_rule[rule];
-      if (std::find(list.begin(), list.end(), instance_of(frame)) == list.end()) list.push_back(instance_of(frame));
+      auto& places = siblings[frame.parent].by_rule[rule];
+      places.try_emplace(instance_of(frame), static_cast<std::int64_t>(places.size()));
     }
   }
   work_rules_.emplace_back();
@@ -119,10 +119,9 @@ void ModuleLabels::find_operations(const Stacks& stacks, const OperationMaps& ma
       if (!rule.parent_parts.empty() && (parent == kNoIndex || !any_part(rule.parent_parts, parent_class))) continue;
       if (rule.index >= 0 || rule.of >= 0) {
         if (parent == kNoIndex) continue;
-        const auto& list = siblings[parent].by_rule[r];
-        const auto place = std::find(list.begin(), list.end(), instance_of(frame)) - list.begin();
-        if (rule.index >= 0 && place != rule.index) continue;
-        if (rule.of >= 0 && static_cast<std::int64_t>(list.size()) != rule.of) continue;
+        const auto& places = siblings[parent].by_rule[r];
+        if (rule.index >= 0 && places.at(instance_of(frame)) != rule.index) continue;
+        if (rule.of >= 0 && static_cast<std::int64_t>(places.size()) != rule.of) continue;
       }
       operation_[i] = operations.intern(rule.operation);
       break;
