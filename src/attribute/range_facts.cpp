@@ -163,10 +163,10 @@ RangeNames::RangeNames(const StringTable& names, const ClassRules& classes, cons
       phases_(phases),
       maps_(maps),
       operations_(operations),
-      index_(names.size() * 2, -1) {}
+      index_(names.size() * 3, -1) {}
 
 const RangeFacts& RangeNames::facts(StringId name, RangeKind kind) {
-  std::int32_t& index = index_[index_of(name) * 2 + (kind == RangeKind::annotation ? 1u : 0u)];
+  std::int32_t& index = index_[std::size_t{index_of(name)} * 3 + static_cast<std::size_t>(kind)];
   if (index < 0) {
     index = static_cast<std::int32_t>(facts_.size());
     facts_.push_back(compute(names_.view(name), kind));
