@@ -15,7 +15,7 @@ std::int64_t key_of(std::uint32_t thread, std::int64_t number) {
 }  // namespace
 
 ForwardPartners::ForwardPartners(const TraceTables& trace) : ranges_(trace.ranges) {
-  std::vector<std::uint8_t> has_forward(trace.threads.size(), 0);
+  std::vector<std::int64_t> first_start(trace.threads.size(), INT64_MAX);  // of forward operators
   named_.assign(num_rows(ranges_), 0);
   for (std::uint32_t row = 0; row < num_rows(ranges_); row++) {
     if (ranges_.sequence_number[row] == kNoNumber || ranges_.kind[row] == RangeKind::module) continue;
@@ -24,13 +24,17 @@ ForwardPartners::ForwardPartners(const TraceTables& trace) : ranges_(trace.range
     } else {
       rows_.push_back(row);
       keys_.push_back(key_of(index_of(ranges_.thread[row]), ranges_.sequence_number[row]));
-      has_forward[index_of(ranges_.thread[row])] = 1;
+      std::int64_t& first = first_start[index_of(ranges_.thread[row])];
+      first = std::min(first, ranges_.start_ns[row]);
     }
   }
   if (backward_.empty() || rows_.empty()) return;
-  for (std::uint32_t thread = 0; thread < has_forward.size(); thread++) {
-    if (has_forward[thread] != 0) forward_threads_.push_back(thread);
+  for (std::uint32_t thread = 0; thread < first_start.size(); thread++) {
+    if (first_start[thread] != INT64_MAX) forward_threads_.push_back(thread);
   }
+  // Of threads that fit equally well the one that began first, wherever it stands in the file.
+  std::stable_sort(forward_threads_.begin(), forward_threads_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return first_start[a] < first_start[b]; });
   index_.emplace(keys_, 0);
   find_threads();
   mark_named();
@@ -42,17 +46,17 @@ void ForwardPartners::find_threads() {
     for (const std::uint32_t row : backward_) threads_[ranges_.forward_thread[row]] = forward_threads_[0];
     return;
   }
-  std::map<std::int64_t, std::map<std::uint32_t, std::size_t>> votes;
+  std::map<std::int64_t, std::map<std::size_t, std::size_t>> votes;  // by id and place in forward_threads_
   for (const std::uint32_t row : backward_) {
-    for (const std::uint32_t thread : forward_threads_) {
-      if (index_->first(key_of(thread, ranges_.sequence_number[row])) != IdIndex::kNone)
-        votes[ranges_.forward_thread[row]][thread]++;
+    for (std::size_t place = 0; place < forward_threads_.size(); place++) {
+      if (index_->first(key_of(forward_threads_[place], ranges_.sequence_number[row])) != IdIndex::kNone)
+        votes[ranges_.forward_thread[row]][place]++;
     }
   }
   for (const auto& [id, counts] : votes) {
     const auto best = std::max_element(counts.begin(), counts.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    threads_[id] = best->first;
+    threads_[id] = forward_threads_[best->first];
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -80,6 +81,14 @@ TEST(ForwardPartners, NumbersBeyond48BitsAreToldApart) {
   EXPECT_EQ(partners.partner_of(far_node), far);
 }
 
+TEST(ForwardPartners, OfThreadsThatFitEquallyTheFirstToBegin) {
+  TraceTables trace = trace_of(3);
+  add(trace, 10, 0, 7);
+  const RowId first = add(trace, 5, 1, 7);
+  const RowId node = add(trace, 30, 2, 7, 1);
+  EXPECT_EQ(ForwardPartners(trace).partner_of(node), first);
+}
+
 // The rules, one operator after the other (attribution.md 5): F names the thread with most of its numbers; where that
 // has none, another.
 RowId naive(const TraceTables& trace, std::uint32_t backward) {
@@ -97,11 +106,25 @@ RowId naive(const TraceTables& trace, std::uint32_t backward) {
     }
     for (const std::uint32_t holder : holders) votes[holder]++;
   }
-  std::vector<std::uint32_t> order;
-  for (const auto& [thread, count] : votes) {
-    if (order.empty() || count > votes[order[0]]) order = {thread};
+  std::vector<std::pair<std::int64_t, std::uint32_t>>
+      threads;  // those with forward operators, the first to begin first
+  for (std::uint32_t thread = 0; thread < trace.threads.size(); thread++) {
+    std::int64_t first = INT64_MAX;
+    for (std::uint32_t f = 0; f < num_rows(t); f++) {
+      if (is_forward(f) && index_of(t.thread[f]) == thread) first = std::min(first, t.start_ns[f]);
+    }
+    threads.emplace_back(first, thread);
   }
-  for (std::uint32_t thread = 0; thread < trace.threads.size(); thread++) order.push_back(thread);
+  std::sort(threads.begin(), threads.end());
+  std::vector<std::uint32_t> order;
+  std::size_t most = 0;
+  for (const auto& [first, thread] : threads) {
+    if (votes.contains(thread) && votes[thread] > most) {
+      order = {thread};
+      most = votes[thread];
+    }
+  }
+  for (const auto& [first, thread] : threads) order.push_back(thread);
   if (votes.empty()) return kNoRow;
   for (const std::uint32_t thread : order) {
     RowId best = kNoRow;
