@@ -46,8 +46,7 @@ void report_links(const TraceTables& trace, const LaunchLinks& links, std::strin
   if (!links.unanswered.empty()) {
     const std::uint32_t first = links.unanswered.front();
     health.add(HealthKind::launches_without_gpu_record, where(trace.launches.offset[first]),
-               name(trace.launches.name[first]) + ", correlation " +
-                   std::to_string(trace.launches.correlation[first]),
+               name(trace.launches.name[first]) + ", correlation " + std::to_string(trace.launches.correlation[first]),
                links.unanswered.size());
   }
 }
@@ -256,7 +255,8 @@ class Attribution {
     }
   }
 
-  // Clipping without a range of its own: from an operator that begins it to the optimizer's step, with no model work between.
+  // Clipping without a range of its own: from an operator that begins it to the optimizer's step, with no model work
+  // between.
   void find_clipping(std::vector<LabelRule>& rules) {
     std::size_t from = stacks_.calls.size();
     bool open = false;
@@ -270,7 +270,8 @@ class Attribution {
         }
         continue;
       }
-      if (phases_[c] == Phase::optimizer && !stack.optimizer_step) continue;  // gradients are unscaled behind their norm
+      if (phases_[c] == Phase::optimizer && !stack.optimizer_step)
+        continue;  // gradients are unscaled behind their norm
       if (open && phases_[c] == Phase::optimizer && stack.optimizer_step) {
         const StringId clip = name("opt_gc");
         for (std::size_t k = from; k < c; k++) {
@@ -340,7 +341,8 @@ class Attribution {
       if (labels_.gpu_class[row] != GpuClass::comm) continue;
       const CallStack* stack = stack_of(row);
       const RowId metadata = metadata_of(trace_, row, stack);
-      set_operation(row, name(kind_of_collective(trace_, labels_.operations, row, metadata, stack)), LabelRule::collective);
+      set_operation(row, name(kind_of_collective(trace_, labels_.operations, row, metadata, stack)),
+                    LabelRule::collective);
     }
   }
   const CallStack* stack_of(std::uint32_t row) const {
@@ -395,8 +397,8 @@ class Attribution {
 
   void name_by_sequence() {
     Stream stream;
-    const bool has_roots = std::any_of(stacks_.calls.begin(), stacks_.calls.end(),
-                                       [&](const CallStack& s) { return s.root != kNoRow; });
+    const bool has_roots =
+        std::any_of(stacks_.calls.begin(), stacks_.calls.end(), [&](const CallStack& s) { return s.root != kNoRow; });
     std::uint32_t pass = 0;
     RowId last_root = kNoRow;
     std::size_t passes_before = 0;
@@ -436,7 +438,8 @@ class Attribution {
     if (best) apply(stream, *best, true);
   }
 
-  // A stage of a pipeline holds an equal part of the blocks: what the order of kernels counts from 0 begins where the stages before end.
+  // A stage of a pipeline holds an equal part of the blocks: what the order of kernels counts from 0 begins where the
+  // stages before end.
   void count_layers_of_stages() {
     std::int32_t num_layers = 0;
     for (std::size_t i = 0; i < num_records(); i++) {
@@ -451,16 +454,18 @@ class Attribution {
       const std::optional<std::int32_t> stage = place_in_group(trace_, metadata, *trace_.facts.rank);
       if (!stage) continue;
       for (std::size_t i = 0; i < num_records(); i++) {
-        if (labels_.layer_rule[i] == LabelRule::sequence && labels_.layer[i] >= 0) labels_.layer[i] += *stage * num_layers;
+        if (labels_.layer_rule[i] == LabelRule::sequence && labels_.layer[i] >= 0)
+          labels_.layer[i] += *stage * num_layers;
       }
       return;
     }
   }
 
   std::size_t passes_begun(std::int64_t time) const {
-    return static_cast<std::size_t>(std::upper_bound(passes_.begin(), passes_.end(), time,
-                                                     [](std::int64_t t, const EnginePass& p) { return t < p.start_ns; }) -
-                                    passes_.begin());
+    return static_cast<std::size_t>(
+        std::upper_bound(passes_.begin(), passes_.end(), time,
+                         [](std::int64_t t, const EnginePass& p) { return t < p.start_ns; }) -
+        passes_.begin());
   }
 
   // The first model work launched on a thread at some call or later: call and record.
@@ -498,7 +503,8 @@ class Attribution {
     return {labels_.operation[row], labels_.operation_rule[row], labels_.layer[row], labels_.layer_rule[row]};
   }
 
-  // Collectives of the forward pass, and copies around them, serve the block whose work follows, unless a name says otherwise.
+  // Collectives of the forward pass, and copies around them, serve the block whose work follows, unless a name says
+  // otherwise.
   void name_forward_collectives() {
     const StringId p2p = name("p2p");
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
@@ -525,8 +531,9 @@ class Attribution {
     return partner_labels_[*number];
   }
 
-  // Labels of a forward operator: those of the work launched in it. One that launched none has its own stack, looked up in advance by
-  // look_up_idle_partners; in a known sequence it belongs to what follows it (views are taken for the operation that uses them).
+  // Labels of a forward operator: those of the work launched in it. One that launched none has its own stack, looked up
+  // in advance by look_up_idle_partners; in a known sequence it belongs to what follows it (views are taken for the
+  // operation that uses them).
   Partner label_of_operator(std::uint32_t row) {
     const HostRangeTable& ranges = trace_.ranges;
     const std::int64_t end = ranges.start_ns[row] + ranges.duration_ns[row];
@@ -539,7 +546,8 @@ class Attribution {
       if (idle != idle_partners_.end()) partner = idle->second;
       if (!usable) return partner;
       const Named next = label_of(first.row);
-      const bool by_sequence = next.operation_rule == LabelRule::sequence && partner.label.operation_rule != LabelRule::annotation &&
+      const bool by_sequence = next.operation_rule == LabelRule::sequence &&
+                               partner.label.operation_rule != LabelRule::annotation &&
                                partner.label.operation_rule != LabelRule::module_path;
       if (by_sequence || !partner.found) {
         partner.label.operation = next.operation;
@@ -579,8 +587,9 @@ class Attribution {
       looked_at[*number] = 1;
       const std::uint32_t row = partners_->rows()[*number];
       const Found first = next_work(first_call_at(trace_.ranges.thread[row], trace_.ranges.start_ns[row]));
-      const bool inside = first.row != UINT32_MAX && stacks_.calls[first.call].thread == trace_.ranges.thread[row] &&
-                          time_of(stacks_.calls[first.call]) < trace_.ranges.start_ns[row] + trace_.ranges.duration_ns[row];
+      const bool inside =
+          first.row != UINT32_MAX && stacks_.calls[first.call].thread == trace_.ranges.thread[row] &&
+          time_of(stacks_.calls[first.call]) < trace_.ranges.start_ns[row] + trace_.ranges.duration_ns[row];
       if (!inside) rows.push_back(row);
     }
     if (rows.empty()) return;
@@ -645,7 +654,8 @@ class Attribution {
       const Partner partner = node ? partner_label(stack.engine_node) : Partner{};
       const bool before_node = stack.before_node;
       for (const std::uint32_t row : records_of(c)) {
-        if (labels_.operation[row] == kNoString && partner.found && !partner.mixed && partner.label.operation != kNoString)
+        if (labels_.operation[row] == kNoString && partner.found && !partner.mixed &&
+            partner.label.operation != kNoString)
           set_operation(row, partner.label.operation, LabelRule::forward_link);
         const bool accumulates = stack.accumulate || (!node && !stack.engine && adds_gradients(stack));
         if (labels_.operation[row] == kNoString && accumulates) set_operation(row, name("b_ga"), LabelRule::engine);
@@ -669,7 +679,8 @@ class Attribution {
     return std::find(names.begin(), names.end(), operation) != names.end();
   }
 
-  // Gathers of the backward pass that no name places: made before the node that needs them (hooks), or ahead of it (prefetch).
+  // Gathers of the backward pass that no name places: made before the node that needs them (hooks), or ahead of it
+  // (prefetch).
   void name_gathers_of_backward() {
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       const CallStack& stack = stacks_.calls[c];
@@ -724,7 +735,8 @@ class Attribution {
       if (stacks_.calls[c].operation == kNoRow) continue;
       for (const std::uint32_t row : records_of(c)) {
         if (!is_copy(labels_.gpu_class[row]) || labels_.operation[row] != kNoString) continue;
-        for (const std::size_t neighbour : {c + 1, c - 1}) {  // of call 0 the one before is none: it wraps to the largest number
+        for (const std::size_t neighbour :
+             {c + 1, c - 1}) {  // of call 0 the one before is none: it wraps to the largest number
           if (!same_operator(c, neighbour) || records_of(neighbour).empty()) continue;
           const std::uint32_t other = records_of(neighbour).front();
           if (!is_model_work(other) || labels_.operation[other] == kNoString) continue;
@@ -758,7 +770,8 @@ class Attribution {
     return named;
   }
 
-  // Copies and graphs launched outside of all that are called after their launch call; other kernels stay without a name.
+  // Copies and graphs launched outside of all that are called after their launch call; other kernels stay without a
+  // name.
   template <class Wanted>
   void name_operations_of_the_rest(Wanted&& wanted) {
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
@@ -803,8 +816,8 @@ class Attribution {
     StringId operation;
     bool operator==(const InstanceKey&) const = default;
   };
-  // Collectives whose records carry correlation 0 (older ROCm): where the host made as many calls that no record answers, the n-th record by
-  // start belongs to the n-th call. That is enough for labels, not for launch times.
+  // Collectives whose records carry correlation 0 (older ROCm): where the host made as many calls that no record
+  // answers, the n-th record by start belongs to the n-th call. That is enough for labels, not for launch times.
   void name_unlinked_collectives() {
     std::vector<std::uint32_t> unlinked;
     for (std::uint32_t row = 0; row < num_records(); row++) {
@@ -937,13 +950,14 @@ class Attribution {
   std::vector<std::uint8_t> repeats_;  // of calls: repeated forward work
   std::optional<ModuleLabels> modules_;
   std::unordered_map<std::uint32_t, Partner> idle_partners_;  // by row
-  std::unordered_map<std::uint64_t, FeatureSet> features_;  // by names of operator and kernel, which decide the class, too
+  std::unordered_map<std::uint64_t, FeatureSet>
+      features_;                              // by names of operator and kernel, which decide the class, too
   const KernelSequence* sequence_ = nullptr;  // that named the forward passes
-  std::vector<std::int64_t> call_times_;          // of calls
-  std::vector<std::uint32_t> calls_begin_;        // first call of each thread, and one more
-  std::vector<Found> next_work_;                  // of calls
-  std::vector<Partner> partner_labels_;           // by number of the forward operator
-  std::vector<std::uint8_t> partner_known_;       // whether the label is there
+  std::vector<std::int64_t> call_times_;      // of calls
+  std::vector<std::uint32_t> calls_begin_;    // first call of each thread, and one more
+  std::vector<Found> next_work_;              // of calls
+  std::vector<Partner> partner_labels_;       // by number of the forward operator
+  std::vector<std::uint8_t> partner_known_;   // whether the label is there
   std::unordered_map<std::uint32_t, std::int32_t> launch_layers_;
   std::unordered_map<std::uint32_t, RowId> metadata_by_order_;  // of unlinked collectives
   GpuWorkLabels labels_;

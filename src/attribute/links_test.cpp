@@ -76,8 +76,9 @@ TEST(Stacks, AgreesWithLookingAtEveryRange) {
     const TraceTables trace = random_host(random);
     StringTable operations;
     RangeNames names(trace.strings, classes.value(), phases.value(), maps.value(), operations);
-    const Stacks stacks = find_stacks(trace, order_ranges(trace), std::vector<std::uint8_t>(num_rows(trace.launches), 1),
-                                      ForwardPartners(trace), names);
+    const Stacks stacks =
+        find_stacks(trace, order_ranges(trace), std::vector<std::uint8_t>(num_rows(trace.launches), 1),
+                    ForwardPartners(trace), names);
     for (std::size_t call = 0; call < num_rows(trace.launches); call++) {
       const CallStack& stack = stacks.calls[stacks.of_call[call]];
       bool copy = false;

@@ -42,6 +42,7 @@ std::uint32_t ForwardPartners::ForwardThread::latest(std::int64_t sequence_numbe
 
 ForwardPartners::ForwardPartners(const TraceTables& trace)
     : ranges_(trace.ranges), threads_(trace.threads.size()), number_(num_rows(trace.ranges), kNone) {
+  std::vector<std::int64_t> first_start(trace.threads.size(), INT64_MAX);  // of forward operators
   for (std::uint32_t row = 0; row < num_rows(ranges_); row++) {
     const std::int64_t sequence_number = ranges_.sequence_number[row];
     if (sequence_number == kNoNumber || ranges_.kind[row] == RangeKind::module) continue;
@@ -49,6 +50,8 @@ ForwardPartners::ForwardPartners(const TraceTables& trace)
       backward_.push_back(row);
     } else {
       threads_[index_of(ranges_.thread[row])].add(sequence_number, ranges_.start_ns[row], row);
+      std::int64_t& first = first_start[index_of(ranges_.thread[row])];
+      first = std::min(first, ranges_.start_ns[row]);
     }
   }
   if (backward_.empty()) return;
@@ -58,6 +61,9 @@ ForwardPartners::ForwardPartners(const TraceTables& trace)
     forward_threads_.push_back(thread);
   }
   if (forward_threads_.empty()) return;
+  // Of threads that fit equally well the one that began first, wherever it stands in the file.
+  std::stable_sort(forward_threads_.begin(), forward_threads_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return first_start[a] < first_start[b]; });
   find_threads();
   find_partners();
   threads_.clear();

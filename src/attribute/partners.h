@@ -51,8 +51,9 @@ class ForwardPartners {
     };
     std::span<const Operator> near(std::int64_t sequence_number) const;
 
-    std::vector<Operator> operators_;   // by number, then start
-    std::vector<std::uint32_t> begin_;  // of each number from the first one on, and one more; empty when numbers are sparse
+    std::vector<Operator> operators_;  // by number, then start
+    std::vector<std::uint32_t>
+        begin_;  // of each number from the first one on, and one more; empty when numbers are sparse
   };
 
   void find_threads();
@@ -61,8 +62,8 @@ class ForwardPartners {
 
   const HostRangeTable& ranges_;
   std::vector<ForwardThread> threads_;
-  std::vector<std::uint32_t> forward_threads_;  // threads that have any
-  std::vector<std::uint32_t> backward_;         // rows of backward operators
+  std::vector<std::uint32_t> forward_threads_;                    // threads that have any
+  std::vector<std::uint32_t> backward_;                           // rows of backward operators
   std::unordered_map<std::int64_t, std::uint32_t> thread_of_id_;  // forward thread id to index of a thread
   std::vector<std::uint32_t> rows_;
   std::vector<std::uint32_t> number_;  // by row of a range: of a backward operator its partner's, of a partner its own

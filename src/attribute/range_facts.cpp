@@ -43,7 +43,8 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 std::optional<std::int64_t> number_behind(std::string_view lower, std::string_view word) {
   if (!lower.starts_with(word)) return std::nullopt;
   lower.remove_prefix(word.size());
-  if (!lower.empty() && std::string_view(" _#:-<").find(lower.front()) != std::string_view::npos) lower.remove_prefix(1);
+  if (!lower.empty() && std::string_view(" _#:-<").find(lower.front()) != std::string_view::npos)
+    lower.remove_prefix(1);
   if (!lower.empty() && lower.back() == '>') lower.remove_suffix(1);
   return whole_number(lower);
 }
@@ -207,8 +208,8 @@ RangeFacts RangeNames::compute(std::string_view name, RangeKind kind) {
   facts.clip = any_equal(phases_.clip_operators, name);
   facts.copy = is_copy_range(classes_, name);
   facts.param_comms = name == "record_param_comms";
-  facts.optimizer = any_prefix(phases_.optimizer_prefix, name) ||
-                    any_part(phases_.optimizer_contains_nocase, lower_of(name));
+  facts.optimizer =
+      any_prefix(phases_.optimizer_prefix, name) || any_part(phases_.optimizer_contains_nocase, lower_of(name));
   facts.forward = any_prefix(phases_.forward_prefix, name);
   facts.backward = any_prefix(phases_.backward_prefix, name);
   facts.optimizer_step = name.starts_with("Optimizer.step#");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an id to the rows that carry it: a table of the first row of each id, by the id itself where ids are dense, else by open addressing;
-// rows of one id are chained in ascending order.
+// From an id to the rows that carry it: a table of the first row of each id, by the id itself where ids are dense, else
+// by open addressing; rows of one id are chained in ascending order.
 #pragma once
 
 #include <algorithm>

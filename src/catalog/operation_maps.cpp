@@ -12,8 +12,9 @@
 namespace chopper {
 namespace {
 
-constexpr std::array<std::string_view, kNumFeatures> kFeatureNames = {
-    "gemm", "attention", "vector", "bmm", "embedding", "activation", "multiply", "add", "copy", "softmax", "loss", "fused"};
+constexpr std::array<std::string_view, kNumFeatures> kFeatureNames = {"gemm",      "attention",  "vector",   "bmm",
+                                                                      "embedding", "activation", "multiply", "add",
+                                                                      "copy",      "softmax",    "loss",     "fused"};
 
 // A problem with one map; thrown inside this file, turned into an Error at its door.
 struct Bad {

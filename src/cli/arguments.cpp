@@ -91,7 +91,8 @@ void add_run_options(CLI::App& command, Typed& typed) {
   command.add_option("--iteration-mark", typed.iteration_mark, "Ranges whose names begin with TEXT delimit iterations")
       ->type_name("TEXT")
       ->check(refuse_empty);
-  command.add_option("--operations", typed.operations, "A map of operations of your own (chopper operations); repeatable")
+  command
+      .add_option("--operations", typed.operations, "A map of operations of your own (chopper operations); repeatable")
       ->type_name("FILE")
       ->check(refuse_empty)
       ->allow_extra_args(false);

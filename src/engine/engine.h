@@ -45,7 +45,7 @@ struct RunOptions {
   std::filesystem::path config;  ///< states the facts of the run; empty: chopper.toml of the RUN directories
   std::vector<std::filesystem::path> operation_files;  ///< maps of operations of the user (data/operations)
   std::shared_ptr<const AttributionRules> rules;       ///< load_rules; summarise_file reads them where they are missing
-  RunFacts facts;                ///< what is stated about the run; analyse_run reads it
+  RunFacts facts;                                      ///< what is stated about the run; analyse_run reads it
   std::size_t window_bytes = 0;  ///< size of the pieces a file is parsed in; 0: default. Results do not depend on it
   Progress* progress = nullptr;
 };

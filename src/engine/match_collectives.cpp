@@ -130,7 +130,8 @@ class Matcher {
       }
       // Transfers between two ranks are told apart by those ranks; where they are not stated, not at all.
       const bool is_transfer = gpu.texts[c.kind] == "p2p";
-      const bool is_pair = !is_transfer || (c.source != kNoNumber && c.destination != kNoNumber && meeting.num_members == 2);
+      const bool is_pair =
+          !is_transfer || (c.source != kNoNumber && c.destination != kNoNumber && meeting.num_members == 2);
       const bool fits = c.group_size == kNoNumber || meeting.num_members <= c.group_size;
       if (!meeting.is_consistent || !is_pair || !fits) continue;
       matched[i].transfer_ns = meeting.shortest_ns[n];

@@ -27,7 +27,8 @@ Result<std::string> describe_operations() {
   std::map<std::string, std::string> paths;  // of each operation
   for (const auto& [end, operation] : maps.paths) paths[operation] += (paths[operation].empty() ? "" : ", ") + end;
   std::map<std::string, std::string> ranges;
-  for (const auto& [prefix, operation] : maps.ranges) ranges[operation] += (ranges[operation].empty() ? "" : ", ") + prefix;
+  for (const auto& [prefix, operation] : maps.ranges)
+    ranges[operation] += (ranges[operation].empty() ? "" : ", ") + prefix;
   text += "\noperations: names that annotations may use, with or without f_ and b_; ends of module paths; ranges\n";
   for (const std::string& name : maps.canonical) {
     std::string line = "  " + pad(name, 14);

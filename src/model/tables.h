@@ -63,8 +63,7 @@ struct GpuWorkTable {
   static constexpr auto columns() {
     using T = GpuWorkTable;
     return std::make_tuple(&T::name, &T::category, &T::start_ns, &T::duration_ns, &T::device, &T::stream,
-                           &T::correlation, &T::bytes, &T::grid, &T::block, &T::collective,
-                           &T::offset);
+                           &T::correlation, &T::bytes, &T::grid, &T::block, &T::collective, &T::offset);
   }
 };
 
@@ -100,8 +99,8 @@ struct HostRangeTable {
 
   static constexpr auto columns() {
     using T = HostRangeTable;
-    return std::make_tuple(&T::name, &T::kind, &T::start_ns, &T::duration_ns, &T::thread,
-                           &T::sequence_number, &T::forward_thread, &T::shapes, &T::types, &T::collective, &T::offset);
+    return std::make_tuple(&T::name, &T::kind, &T::start_ns, &T::duration_ns, &T::thread, &T::sequence_number,
+                           &T::forward_thread, &T::shapes, &T::types, &T::collective, &T::offset);
   }
 };
 

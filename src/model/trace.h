@@ -122,8 +122,8 @@ struct CollectiveLabels {
 
   static constexpr auto columns() {
     using T = CollectiveLabels;
-    return std::make_tuple(&T::gpu_row, &T::group, &T::description, &T::ranks, &T::group_size, &T::sequence, &T::bytes, &T::source, &T::destination,
-                           &T::launch_layer);
+    return std::make_tuple(&T::gpu_row, &T::group, &T::description, &T::ranks, &T::group_size, &T::sequence, &T::bytes,
+                           &T::source, &T::destination, &T::launch_layer);
   }
 };
 

@@ -79,15 +79,16 @@ class LossFinder {
 
   // Where one gpu loses half as much again as the mean.
   std::string worst_command(TimePart part) const {
-    const auto worst = std::max_element(basis_.gpus.begin(), basis_.gpus.end(), [&](const GpuTime& a, const GpuTime& b) {
-      return a.split.share(part) < b.split.share(part);
-    });
+    const auto worst =
+        std::max_element(basis_.gpus.begin(), basis_.gpus.end(),
+                         [&](const GpuTime& a, const GpuTime& b) { return a.split.share(part) < b.split.share(part); });
     const bool stands_out = basis_.gpus.size() > 1 && worst->split.share(part) > 1.5 * basis_.mean.share(part) &&
                             worst->row->rank.present();
     return stands_out ? fmt::format("report --rank {}", worst->row->rank.value()) : std::string();
   }
 
-  // Exposed communication, split by kind in proportion to what the collectives expose, and into waiting for other ranks and transfer.
+  // Exposed communication, split by kind in proportion to what the collectives expose, and into waiting for other ranks
+  // and transfer.
   void find_communication() {
     const double exposed = basis_.mean.part(TimePart::exposed_comm);
     if (exposed <= 0) return;
@@ -116,17 +117,16 @@ class LossFinder {
       waiting += sum.wait_ns;
       const double transfer = exposed * (sum.exposed_ns - sum.wait_ns) / all;
       losses_.push_back({fmt::format("exposed {}", name_of_kind(printable(kind))), transfer,
-                         "overlap it: prefetch, bucket sizes",
-                         fmt::format("report --operation {}", printable(kind))});
+                         "overlap it: prefetch, bucket sizes", fmt::format("report --operation {}", printable(kind))});
     }
     if (waiting > 0)
-      losses_.push_back({"waiting for late ranks", exposed * waiting / all,
-                         slowest != nullptr ? fmt::format("{} computes {:.2f} x the median", gpu_name(*slowest),
-                                                          slowest->compute_ratio.value())
-                                            : "uneven work, hosts launching late",
-                         slowest != nullptr && slowest->rank.present()
-                             ? fmt::format("report --rank {}", slowest->rank.value())
-                             : std::string()});
+      losses_.push_back(
+          {"waiting for late ranks", exposed * waiting / all,
+           slowest != nullptr
+               ? fmt::format("{} computes {:.2f} x the median", gpu_name(*slowest), slowest->compute_ratio.value())
+               : "uneven work, hosts launching late",
+           slowest != nullptr && slowest->rank.present() ? fmt::format("report --rank {}", slowest->rank.value())
+                                                         : std::string()});
   }
 
   // Launch gaps, with what the host did meanwhile, or the operation that most of them stand before.
@@ -187,9 +187,10 @@ class LossFinder {
     if (slowest == nullptr || !slowest->window_compute_ns.present()) return;
     const double ratio = slowest->compute_ratio.value();
     const double lost = static_cast<double>(slowest->window_compute_ns.value()) * (1 - 1 / ratio);
-    losses_.push_back({fmt::format("{} computes {:.2f} x as long", gpu_name(*slowest), ratio), lost,
-                       "its clock, its share of the work",
-                       slowest->rank.present() ? fmt::format("report --rank {}", slowest->rank.value()) : std::string()});
+    losses_.push_back(
+        {fmt::format("{} computes {:.2f} x as long", gpu_name(*slowest), ratio), lost,
+         "its clock, its share of the work",
+         slowest->rank.present() ? fmt::format("report --rank {}", slowest->rank.value()) : std::string()});
   }
 
   const Answer& answer_;
@@ -238,16 +239,16 @@ std::vector<OperationTotal> operation_totals(const Answer& answer) {
     }
     ranked.push_back(std::move(total));
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const OperationTotal& a, const OperationTotal& b) {
-    return a.duration_ns > b.duration_ns;
-  });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const OperationTotal& a, const OperationTotal& b) { return a.duration_ns > b.duration_ns; });
   return ranked;
 }
 
 std::string rate_text(const OperationTotal& operation) {
   if (!(operation.known_ns > 0) || operation.is_comm) return "";
   const std::string share = fmt::format("{:.0f} %", operation.least_ns / operation.known_ns * 100);
-  if (operation.bound == "compute") return fmt::format("{:.0f} TF/s {}", operation.flops / operation.known_ns * 1e-3, share);
+  if (operation.bound == "compute")
+    return fmt::format("{:.0f} TF/s {}", operation.flops / operation.known_ns * 1e-3, share);
   return fmt::format("{:.0f} GB/s {}", operation.bytes / operation.known_ns, share);
 }
 

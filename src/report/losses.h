@@ -15,7 +15,7 @@ struct Loss {
   std::string title;       ///< "waiting in rs", at most 30 columns
   double at_stake_ns = 0;  ///< mean over gpus, of a step or of the trace
   std::string advice;
-  std::string command;     ///< what shows more, "report --rank 5"; may be empty
+  std::string command;  ///< what shows more, "report --rank 5"; may be empty
 };
 
 /// In order of what is at stake; nothing below a thousandth of the whole.
@@ -29,7 +29,7 @@ struct OperationTotal {
   double known_ns = 0;  ///< duration of what has known work
   double least_ns = 0;  ///< its least time at the peak of the gpu
   double flops = 0, bytes = 0;
-  std::string bound;    ///< compute or memory; empty: unknown
+  std::string bound;  ///< compute or memory; empty: unknown
 };
 /// In order of duration.
 std::vector<OperationTotal> operation_totals(const Answer& answer);

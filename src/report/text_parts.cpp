@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "report/health_counts.h"
-#include "report/quantity.h"
 #include "report/losses.h"
+#include "report/quantity.h"
 #include "report/shown_gpus.h"
 #include "report/utf8.h"
 
 namespace chopper {
 namespace {
 
-constexpr std::size_t kRows = 3;           // of the kernels
+constexpr std::size_t kRows = 3;  // of the kernels
 constexpr std::size_t kOperations = 6;
 constexpr std::size_t kLosses = 6;
 constexpr std::size_t kGpuRows = 8;        // of the gpu table: one node
@@ -114,7 +114,8 @@ std::string phase_note(const Answer& answer) {
     sum_of[row.phase] += static_cast<double>(row.duration_ns);
     total += static_cast<double>(row.duration_ns);
   }
-  const double unknown = sum_of[std::string(to_string(Phase::other))] + sum_of[std::string(to_string(Phase::unlabelled))];
+  const double unknown =
+      sum_of[std::string(to_string(Phase::other))] + sum_of[std::string(to_string(Phase::unlabelled))];
   if (!(total > 0) || unknown > 0.9 * total) return class_note(answer);
   std::vector<std::pair<double, std::string>> ranked;
   for (const auto& [name, sum] : sum_of) ranked.emplace_back(-sum, name);

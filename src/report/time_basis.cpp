@@ -13,9 +13,7 @@ namespace {
 
 using Wanted = std::function<bool(const TimelineRow&)>;
 
-double value_of(const Field<std::int64_t>& field) {
-  return field.present() ? static_cast<double>(field.value()) : 0;
-}
+double value_of(const Field<std::int64_t>& field) { return field.present() ? static_cast<double>(field.value()) : 0; }
 
 bool is_true(const Field<bool>& field) { return field.present() && field.value(); }
 

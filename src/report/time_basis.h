@@ -12,21 +12,22 @@ namespace chopper {
 
 /// One gpu of one input.
 struct GpuTime {
-  const TimelineRow* row = nullptr;  ///< of its whole trace
-  TimeSplit split;                   ///< mean over its steps, or of the trace
+  const TimelineRow* row = nullptr;                   ///< of its whole trace
+  TimeSplit split;                                    ///< mean over its steps, or of the trace
   double comm_ns = 0, overlap_ns = 0, copies_ns = 0;  ///< likewise
   std::size_t num_steps = 0;
 };
 
 struct TimeBasis {
-  bool steps = false;            ///< steps, not whole traces
-  bool with_last = false;        ///< there are no others than those that end with the work
-  std::vector<GpuTime> gpus;     ///< in order of Answer::timeline
-  TimeSplit mean;                ///< over gpus
-  double iterations_per_gpu = 1; ///< mean number of iterations: sums over a trace divided by it are sums of a step
+  bool steps = false;             ///< steps, not whole traces
+  bool with_last = false;         ///< there are no others than those that end with the work
+  std::vector<GpuTime> gpus;      ///< in order of Answer::timeline
+  TimeSplit mean;                 ///< over gpus
+  double iterations_per_gpu = 1;  ///< mean number of iterations: sums over a trace divided by it are sums of a step
 };
 
-/// Steps are the complete iterations but the last of each gpu; where a run has none, all but the last; else all that have work.
+/// Steps are the complete iterations but the last of each gpu; where a run has none, all but the last; else all that
+/// have work.
 TimeBasis time_basis(const Answer& answer);
 
 }  // namespace chopper

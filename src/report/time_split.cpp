@@ -38,12 +38,10 @@ TimeSplit window_split_of(const TimelineRow& row) {
       value(row.window_idle_ns) - value(row.window_prep_idle_ns) - value(row.window_call_idle_ns);
   TimeSplit split;
   split.span_ns = static_cast<double>(value(row.window_ns));
-  split.part_ns = {static_cast<double>(value(row.window_compute_ns)),
-                   static_cast<double>(value(row.window_exposed_comm_ns)),
-                   static_cast<double>(value(row.window_exposed_memcpy_ns)),
-                   static_cast<double>(value(row.window_prep_idle_ns)),
-                   static_cast<double>(value(row.window_call_idle_ns)),
-                   static_cast<double>(other_idle_ns)};
+  split.part_ns = {
+      static_cast<double>(value(row.window_compute_ns)),        static_cast<double>(value(row.window_exposed_comm_ns)),
+      static_cast<double>(value(row.window_exposed_memcpy_ns)), static_cast<double>(value(row.window_prep_idle_ns)),
+      static_cast<double>(value(row.window_call_idle_ns)),      static_cast<double>(other_idle_ns)};
   return split;
 }
 

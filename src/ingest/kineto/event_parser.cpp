@@ -31,8 +31,9 @@ std::string_view element_kind(char first) {
   return (first >= '0' && first <= '9') || first == '-' ? "a number" : "a word";
 }
 
-// Whether `key` is this word. Compares eight bytes at a time, the last eight once more where they are not a whole number of
-// them: the compiler makes a few instructions of that, where it would call memcmp for other lengths (2 % of a report).
+// Whether `key` is this word. Compares eight bytes at a time, the last eight once more where they are not a whole
+// number of them: the compiler makes a few instructions of that, where it would call memcmp for other lengths (2 % of a
+// report).
 template <std::size_t Size>
 bool is(std::string_view key, const char (&word)[Size]) {
   constexpr std::size_t kLength = Size - 1;

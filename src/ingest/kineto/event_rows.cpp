@@ -124,18 +124,24 @@ StringId EventRows::name_of(std::string_view token) {
   return dictionary_.name(token);
 }
 
-// Inputs of operators that make views or leave the work to others inside them, and of nodes of the autograd engine, say nothing about work: they are not kept.
+// Inputs of operators that make views or leave the work to others inside them, and of nodes of the autograd engine, say
+// nothing about work: they are not kept.
 EventRows::InputLists& EventRows::inputs_of(StringId operation) {
   if (index_of(operation) >= last_inputs_.size()) last_inputs_.resize(index_of(operation) + 1);
   InputLists& inputs = last_inputs_[index_of(operation)];
   if (inputs.known) return inputs;
   inputs.known = true;
   const std::string_view name = dictionary_.names().view(operation);
-  constexpr std::array<std::string_view, 29> kViews = {
-      "aten::view",       "aten::transpose", "aten::t",         "aten::as_strided", "aten::detach",    "detach",
-      "aten::expand",     "aten::slice",     "aten::select",    "aten::unsqueeze",  "aten::squeeze",   "aten::permute",
-      "aten::empty",      "aten::empty_like", "aten::empty_strided", "aten::_unsafe_view", "aten::narrow", "aten::split",
-      "aten::unbind",     "aten::alias",     "aten::result_type", "aten::lift_fresh", "aten::to", "aten::_to_copy", "aten::contiguous", "aten::clone", "aten::reshape", "aten::linear", "aten::matmul"};
+  constexpr std::array<std::string_view, 29> kViews = {"aten::view",         "aten::transpose",  "aten::t",
+                                                       "aten::as_strided",   "aten::detach",     "detach",
+                                                       "aten::expand",       "aten::slice",      "aten::select",
+                                                       "aten::unsqueeze",    "aten::squeeze",    "aten::permute",
+                                                       "aten::empty",        "aten::empty_like", "aten::empty_strided",
+                                                       "aten::_unsafe_view", "aten::narrow",     "aten::split",
+                                                       "aten::unbind",       "aten::alias",      "aten::result_type",
+                                                       "aten::lift_fresh",   "aten::to",         "aten::_to_copy",
+                                                       "aten::contiguous",   "aten::clone",      "aten::reshape",
+                                                       "aten::linear",       "aten::matmul"};
   inputs.wanted = !name.starts_with("autograd::") && name.find("Backward") == std::string_view::npos &&
                   std::find(kViews.begin(), kViews.end(), name) == kViews.end();
   return inputs;
