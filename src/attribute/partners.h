@@ -25,7 +25,10 @@ class ForwardPartners {
     return number == kNone ? std::nullopt : std::optional(number);
   }
   /// Whether this operator is the partner of some backward one.
-  bool has_partner(RowId forward) const { return number_[index_of(forward)] != kNone; }
+  bool has_partner(RowId forward) const {
+    const std::uint32_t number = number_[index_of(forward)];
+    return number != kNone && rows_[number] == index_of(forward);  // backward operators have numbers, too
+  }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
