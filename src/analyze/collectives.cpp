@@ -17,6 +17,7 @@ class Texts {
   std::uint32_t add(const StringTable& strings, StringId id) {
     if (id == kNoString) return 0;
     const std::string_view text = strings.view(id);
+    if (text.empty()) return 0;
     const auto [at, inserted] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
     if (inserted) texts_.emplace_back(text);
     return at->second;
@@ -46,6 +47,8 @@ void list_collectives(const TraceTables& trace, const GpuWorkLabels& labels, con
     c.sequence = said.sequence[i];
     c.bytes = said.bytes[i];
     c.group_size = said.group_size[i];
+    c.source = said.source[i];
+    c.destination = said.destination[i];
     c.offset = gpu.offset[row];
     c.ordinal = labels.iteration[row];
     c.layer = labels.layer[row];

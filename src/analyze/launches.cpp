@@ -5,6 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "base/radix_sort.h"
+
 namespace chopper {
 namespace {
 
@@ -19,19 +21,15 @@ struct Launched {
 }  // namespace
 
 void summarise_launches(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
-                        GpuSummary& summary) {
+                        const SelectedRows& selected, GpuSummary& summary) {
   const GpuWorkTable& gpu = trace.gpu_work;
   std::vector<Launched> launched;
   launched.reserve(work.rows.size());
   for (const std::uint32_t row : work.rows) {
     if (labels.launch[row] != kNoRow) launched.push_back({trace.launches.start_ns[index_of(labels.launch[row])], row});
   }
-  const auto by_call = [](const Launched& a, const Launched& b) { return a.called_ns < b.called_ns; };
-  if (!std::is_sorted(launched.begin(), launched.end(), by_call)) {
-    std::sort(launched.begin(), launched.end(), [](const Launched& a, const Launched& b) {
-      return a.called_ns != b.called_ns ? a.called_ns < b.called_ns : a.row < b.row;
-    });
-  }
+  // Times may be negative: the sign bit is turned so that they order as unsigned numbers.
+  radix_sort(launched, [](const Launched& l) { return static_cast<std::uint64_t>(l.called_ns) ^ (1ull << 63); });
 
   // Records that wait at time t: called before t, not started until t. Those that start at or before their call (clocks
   // of host and gpu differ a little) never wait.
@@ -48,6 +46,7 @@ void summarise_launches(const TraceTables& trace, const GpuWorkLabels& labels, c
     for (; launched[next_called].called_ns < l.called_ns; next_called++) called += waits(launched[next_called]) ? 1 : 0;
     for (; next_started < work.rows.size() && gpu.start_ns[work.rows[next_started]] <= l.called_ns; next_started++)
       started += is_waiting_row(work.rows[next_started]) ? 1 : 0;
+    if (!selected(l.row)) continue;
     const auto phase = static_cast<std::size_t>(labels.phase[l.row]);
     const std::int64_t delay = gpu.start_ns[l.row] - l.called_ns;
     if (delay < 0) negative[phase]++;
@@ -63,6 +62,7 @@ void summarise_launches(const TraceTables& trace, const GpuWorkLabels& labels, c
     of_phase.queue.add_all(depths[p]);
   }
   for (const LaunchGap& gap : work.gaps) {
+    if (!selected(gap.row)) continue;
     LaunchSummary& of_phase = summary.launches[labels.phase[gap.row]];
     of_phase.prep_ns += gap.prep_ns();
     of_phase.call_ns += gap.call_ns();

@@ -4,12 +4,13 @@
 #pragma once
 
 #include "analyze/device_work.h"
+#include "model/selection.h"
 #include "model/summary.h"
 
 namespace chopper {
 
-/// Fills `launches` of `summary`.
+/// Fills `launches` of `summary` with the selected records; the queue holds all.
 void summarise_launches(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
-                        GpuSummary& summary);
+                        const SelectedRows& selected, GpuSummary& summary);
 
 }  // namespace chopper

@@ -105,7 +105,8 @@ class WorkCounter {
   WorkCounter(const TraceTables& trace, const GpuWorkLabels& labels, const GpuSpec* spec)
       : trace_(trace), labels_(labels), spec_(spec), cache_(trace.strings) {}
 
-  void add(std::uint32_t row, OperationSummary& sum) {
+  /// `flops`: those of the iterations that count, nullptr when the record is in none of them.
+  void add(std::uint32_t row, OperationSummary& sum, IterationFlops* flops) {
     const RowId range = labels_.operation_range[row];
     if (range == kNoRow) return;
     if (range != last_) look_up(range);
@@ -119,6 +120,11 @@ class WorkCounter {
     sum.flops += work_->flops;
     sum.bytes += work_->bytes;
     if (labels_.recompute[row] != 0) sum.recompute_flops += work_->flops;
+    if (flops != nullptr) {
+      flops->total += work_->flops;
+      if (labels_.phase[row] == Phase::forward) flops->forward += work_->flops;
+      if (labels_.recompute[row] != 0) flops->recompute += work_->flops;
+    }
     if (!least_) return;
     sum.least_ns += least_->ns;
     if (least_->bound == Bound::compute) sum.compute_bound_ns += least_->ns;
@@ -169,6 +175,8 @@ void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels,
   // Without a complete iteration all of them are better than nothing.
   const bool any_complete = std::any_of(complete.begin(), complete.end(), [](std::uint8_t c) { return c != 0; });
 
+  summary.flops.num_iterations =
+      any_complete ? std::count(complete.begin(), complete.end(), 1) : static_cast<std::int64_t>(complete.size());
   CoverWalk comm(work.comm);
   WorkCounter counter(trace, labels, spec);
   auto gap = work.gaps.begin();
@@ -189,10 +197,10 @@ void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels,
     }
     if (is_compute(gpu_class)) {
       add_wrapping(sum.compute_ns, duration);
-      counter.add(row, sum);
       const std::int32_t k = labels.iteration[row];
-      if (k >= 0 && (!any_complete || complete[static_cast<std::size_t>(k)] != 0))
-        add_wrapping(compute_of_base[groups.all()[group].base], duration);
+      const bool counts = k >= 0 && (!any_complete || complete[static_cast<std::size_t>(k)] != 0);
+      counter.add(row, sum, counts ? &summary.flops : nullptr);
+      if (counts) add_wrapping(compute_of_base[groups.all()[group].base], duration);
     }
     if (labels.launch[row] == kNoRow && is_chain_kernel(gpu, labels, row)) sum.num_no_launch++;
     if (gap != work.gaps.end() && gap->row == row) {

@@ -85,6 +85,64 @@ TEST(Operations, FinerGrains) {
   EXPECT_EQ(by_both.operations.at({Phase::unlabelled, "unlabelled", kNoIteration, kUnknownLayer}).duration_ns, 5);
 }
 
+TEST(Operations, WorkOfAnOperatorCountsOnce) {
+  test::HandTrace hand;
+  hand.mark(0);
+  const RowId product =
+      hand.add_range("aten::mm", 0, 10, 0, "[[10, 20], [20, 30]]", R"(["c10::BFloat16", "c10::BFloat16"])");
+  const RowId unknown = hand.add_range("mine::fused", 20, 30, 0, "[[10, 20]]", R"(["c10::BFloat16"])");
+  const auto add = [&](std::int64_t start, std::int64_t end, RowId range, GpuClass gpu_class = GpuClass::gemm) {
+    return hand.add({.start = start,
+                     .end = end,
+                     .gpu_class = gpu_class,
+                     .launched = start - 5,
+                     .phase = Phase::forward,
+                     .operation = "mlp_up",
+                     .range = range});
+  };
+  add(100, 140, product);  // split-k: two kernels of one operator, another between them
+  add(140, 150, unknown, GpuClass::vector);
+  add(150, 160, product, GpuClass::vector);
+  add(160, 170, product, GpuClass::memset);  // no computation
+  hand.labels.recompute[hand.labels.recompute.size() - 4] = 1;
+  const DeviceWork work = prepare_device(hand.trace, hand.labels, rows_by_device(hand.trace.gpu_work).begin()->second);
+  GpuSpec spec;
+  spec.num_units = 1;
+  spec.clock_mhz = 1000;
+  spec.bf16_flop_per_clock = 1000;  // 1e12 FLOP/s: 12 ns
+  spec.memory_gb_per_s = 100;       // 2200 bytes: 22 ns
+  GpuSummary summary;
+  summarise_operations(hand.trace, hand.labels, work, {}, &spec, summary);
+  const OperationSummary& up = summary.operations.at({Phase::forward, "mlp_up"});
+  EXPECT_DOUBLE_EQ(up.flops, 2.0 * 10 * 20 * 30);
+  EXPECT_DOUBLE_EQ(up.recompute_flops, up.flops);
+  EXPECT_DOUBLE_EQ(up.bytes, 2.0 * (10 * 20 + 20 * 30 + 10 * 30));
+  EXPECT_DOUBLE_EQ(up.least_ns, 22);
+  EXPECT_DOUBLE_EQ(up.compute_bound_ns, 0);
+  EXPECT_EQ(up.known_ns, 50);
+  EXPECT_EQ(up.least_known_ns, 50);
+  EXPECT_EQ(up.duration_ns, 70);
+  GpuSummary without_gpu;
+  summarise_operations(hand.trace, hand.labels, work, {}, nullptr, without_gpu);
+  EXPECT_EQ(without_gpu.operations.at({Phase::forward, "mlp_up"}).known_ns, 50);
+  EXPECT_EQ(without_gpu.operations.at({Phase::forward, "mlp_up"}).least_known_ns, 0);
+}
+
+TEST(Operations, CollectivesAddTheirMessages) {
+  test::HandTrace hand;
+  hand.mark(0);
+  for (std::int64_t i = 0; i < 3; i++) {
+    const std::uint32_t row = hand.add(
+        {.start = i * 100, .end = i * 100 + 10, .gpu_class = GpuClass::comm, .launched = i * 100, .operation = "ag"});
+    hand.labels.collectives.gpu_row.push_back(row);
+    hand.labels.collectives.bytes.push_back(i == 1 ? kNoNumber : 1000);
+  }
+  const OperationSummary sum = summarise(hand).operations.at({Phase::other, "ag"});
+  EXPECT_EQ(sum.message_bytes, 2000);
+  EXPECT_EQ(sum.message_ns, 20);
+  EXPECT_EQ(sum.known_ns, 0);
+}
+
 TEST(Operations, ComparisonOfGpusUsesCompleteIterations) {
   test::HandTrace hand = two_layers();
   EXPECT_EQ(summarise(hand).compute_by_operation.at({Phase::forward, "mlp_up"}), 54);

@@ -133,15 +133,7 @@ GpuFlops& GpuFlops::operator+=(const GpuFlops& other) {
 }
 
 GpuFlops flops_of(const GpuSummary& gpu) {
-  GpuFlops flops;
-  for (const auto& [key, operation] : gpu.operations) {
-    if (key.ordinal != kNotGrouped && key.ordinal < 0) continue;  // before, after or outside of all iterations
-    flops.total += operation.flops;
-    flops.recompute += operation.recompute_flops;
-    if (key.phase == Phase::forward) flops.forward += operation.flops;
-  }
-  for (const WindowSummary& window : gpu.windows) flops.num_iterations += window.row.scope == "iteration" ? 1 : 0;
-  return flops;
+  return {gpu.flops.total, gpu.flops.forward, gpu.flops.recompute, gpu.flops.num_iterations};
 }
 
 std::optional<std::int64_t> micro_steps_of(std::span<const InputSummary> inputs) {

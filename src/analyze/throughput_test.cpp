@@ -170,18 +170,9 @@ TEST(Throughput, SaysWhatIsMissing) {
   EXPECT_EQ(rows[0].hfu.reason(), Reason::no_shapes);  // whether anything is recomputed is not known
 }
 
-TEST(FlopsOf, AddsTheOperationsOfIterations) {
+TEST(FlopsOf, AddsUpOverTheFilesOfAGpu) {
   GpuSummary gpu;
-  const auto add = [&](Phase phase, std::int64_t ordinal, double flops, double recompute) {
-    OperationSummary& operation = gpu.operations[{phase, "mlp_up", ordinal}];
-    operation.flops = flops;
-    operation.recompute_flops = recompute;
-  };
-  add(Phase::forward, kNotGrouped, 10, 0);
-  add(Phase::backward, kNotGrouped, 25, 5);
-  add(Phase::forward, 0, 100, 0);
-  add(Phase::forward, kHeadIteration, 1000, 0);
-  add(Phase::forward, kTailIteration, 1000, 0);
+  gpu.flops = {135, 110, 5, 2};
   for (const char* scope : {"head", "iteration", "iteration", "tail"}) {
     gpu.windows.emplace_back();
     gpu.windows.back().row.scope = scope;

@@ -94,11 +94,12 @@ struct GroupHash {
   }
 };
 
-void group_kernels(const TraceTables& trace, const GpuWorkLabels& labels, const GpuRows& rows, GpuSummary& summary) {
+void group_kernels(const TraceTables& trace, const GpuWorkLabels& labels, const GpuRows& rows,
+                   const SelectedRows& selected, GpuSummary& summary) {
   const GpuWorkTable& gpu = trace.gpu_work;
   std::unordered_map<GroupKey, std::vector<std::int64_t>, GroupHash> groups;
   for (const std::uint32_t row : rows) {
-    if (gpu.category[row] != GpuCategory::kernel) continue;
+    if (gpu.category[row] != GpuCategory::kernel || !selected(row)) continue;
     const LaunchExtents extents = launch_extents(trace, labels, row);
     groups[{gpu.name[row], labels.gpu_class[row], labels.operation[row], extents.grid, extents.block}].push_back(
         gpu.duration_ns[row]);
@@ -183,6 +184,7 @@ std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLa
   const GpuWorkTable& gpu = trace.gpu_work;
   if (times != nullptr) times->assign(num_rows(gpu), {});
   std::vector<GpuSummary> summaries;
+  const SelectedRows selected(options.selection, labels);
   HostBlockers blockers;
   if (options.blockers != nullptr) blockers = find_host_blockers(trace, labels, *options.blockers);
   for (auto& [device, rows] : rows_by_device(gpu)) {
@@ -192,13 +194,13 @@ std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLa
     const GpuSpec* spec = find_gpu(options.known, options.gpu_spec, summary.name);
     const DeviceWork work = prepare_device(trace, labels, std::move(rows));
     std::vector<std::function<void()>> tasks = {
-        [&] { group_kernels(trace, labels, work.rows, summary); },
+        [&] { group_kernels(trace, labels, work.rows, selected, summary); },
         [&] { summarise_operations(trace, labels, work, options.grain, spec, summary); },
         [&] {
           summary.timeline = trace_timeline(trace, labels, work);
           summary.windows = summarise_windows(trace, labels, work);
         },
-        [&] { summarise_launches(trace, labels, work, summary); },
+        [&] { summarise_launches(trace, labels, work, selected, summary); },
         [&] { list_collectives(trace, labels, work, summary); },
         [&] { charge_host_blockers(trace, labels, work, blockers, summary); },
         [&] { check_streams(trace, work.rows, options.shown, health); },

@@ -10,6 +10,7 @@
 
 #include "analyze/operations.h"
 #include "catalog/host_blockers.h"
+#include "model/selection.h"
 #include "model/summary.h"
 #include "model/trace.h"
 
@@ -34,6 +35,7 @@ LaunchExtents launch_extents(const TraceTables& trace, const GpuWorkLabels& labe
 struct SummaryOptions {
   std::string_view shown;  ///< the input's name in health
   Grain grain;
+  Selection selection = {};                    ///< of kernel summaries and launching; the rest is kept whole
   std::span<const GpuSpec> known = {};         ///< the gpus there are
   std::optional<std::string> gpu_spec;         ///< key of the one that was stated
   const HostBlockerRules* blockers = nullptr;  ///< nullptr: none are looked for

@@ -84,6 +84,19 @@ TEST_F(Timeline, OneEmptyKernelHasNoSpan) {
   EXPECT_EQ(t.prep_ns, 0);
 }
 
+TEST_F(Timeline, SumsOfHugeDurationsDoNotTrap) {
+  constexpr std::int64_t kEnd = std::int64_t{1} << 62;
+  for (const GpuClass gpu_class : {GpuClass::gemm, GpuClass::comm, GpuClass::memcpy}) {
+    for (int i = 0; i < 3; i++) kernel(1 - kEnd + i, kEnd - 1, gpu_class, 1 - kEnd);
+  }
+  kernel(kEnd - 1, kEnd - 1, GpuClass::vector, 5);
+  const GpuSummary summary = summarise().front();
+  EXPECT_EQ(summary.timeline.span_ns, 2 * (kEnd - 1));
+  EXPECT_EQ(summary.timeline.idle_ns, 0);
+  EXPECT_EQ(summary.windows[1].row.window_ns, 2 * (kEnd - 1));
+  EXPECT_EQ(summary.operations.begin()->second.num_kernels, 10);
+}
+
 TEST_F(Timeline, NothingGivesNoRow) { EXPECT_TRUE(summarise().empty()); }
 
 }  // namespace

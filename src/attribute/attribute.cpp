@@ -46,8 +46,7 @@ void report_links(const TraceTables& trace, const LaunchLinks& links, std::strin
   if (!links.unanswered.empty()) {
     const std::uint32_t first = links.unanswered.front();
     health.add(HealthKind::launches_without_gpu_record, where(trace.launches.offset[first]),
-               name(trace.launches.name[first]) + ", correlation " +
-                   std::to_string(trace.launches.correlation[first]),
+               name(trace.launches.name[first]) + ", correlation " + std::to_string(trace.launches.correlation[first]),
                links.unanswered.size());
   }
 }
@@ -73,12 +72,14 @@ class Attribution {
       : trace_(trace), gpu_(trace.gpu_work), rules_(rules) {}
 
   GpuWorkLabels run(std::string_view shown, HealthLog& health, unsigned threads) {
-    run_tasks(threads, {[&] { links_ = link_launches(trace_); }, [&] { order_ = order_ranges(trace_); }});
+    run_tasks(threads, {[&] { links_ = link_launches(trace_); }, [&] { partners_.emplace(trace_); },
+                        [&] { order_ = order_ranges(trace_); }});
     report_links(trace_, links_, shown, health);
-    const ForwardPartners partners(trace_);
-    partners_ = &partners;
+    partner_labels_.resize(partners_->rows().size());
+    partner_known_.assign(partners_->rows().size(), 0);
     look_up_stacks();
     classify_gpu_work(trace_, rules_.classes, labels_);
+    find_next_work();
     place_in_iterations();
     find_phases();
     name_by_ranges();
@@ -90,7 +91,7 @@ class Attribution {
     name_operations_of_the_rest([&](std::size_t c) { return phases_[c] == Phase::forward; });
     name_repeated_forward();
     name_operations_of_the_rest([&](std::size_t c) { return repeats_[c] != 0; });
-    partner_labels_.clear();  // those of repeated work were looked up before it had names
+    partner_known_.assign(partners_->rows().size(), 0);  // those of repeated work were looked up before it had names
     look_up_idle_partners();
     name_backward();
     name_backward_by_sequence();
@@ -254,7 +255,8 @@ class Attribution {
     }
   }
 
-  // Clipping without a range of its own: from an operator that begins it to the optimizer's step, with no model work between.
+  // Clipping without a range of its own: from an operator that begins it to the optimizer's step, with no model work
+  // between.
   void find_clipping(std::vector<LabelRule>& rules) {
     std::size_t from = stacks_.calls.size();
     bool open = false;
@@ -268,7 +270,8 @@ class Attribution {
         }
         continue;
       }
-      if (phases_[c] == Phase::optimizer && !stack.optimizer_step) continue;  // gradients are unscaled behind their norm
+      if (phases_[c] == Phase::optimizer && !stack.optimizer_step)
+        continue;  // gradients are unscaled behind their norm
       if (open && phases_[c] == Phase::optimizer && stack.optimizer_step) {
         const StringId clip = name("opt_gc");
         for (std::size_t k = from; k < c; k++) {
@@ -338,7 +341,8 @@ class Attribution {
       if (labels_.gpu_class[row] != GpuClass::comm) continue;
       const CallStack* stack = stack_of(row);
       const RowId metadata = metadata_of(trace_, row, stack);
-      set_operation(row, name(kind_of_collective(trace_, labels_.operations, row, metadata, stack)), LabelRule::collective);
+      set_operation(row, name(kind_of_collective(trace_, labels_.operations, row, metadata, stack)),
+                    LabelRule::collective);
     }
   }
   const CallStack* stack_of(std::uint32_t row) const {
@@ -393,8 +397,8 @@ class Attribution {
 
   void name_by_sequence() {
     Stream stream;
-    const bool has_roots = std::any_of(stacks_.calls.begin(), stacks_.calls.end(),
-                                       [&](const CallStack& s) { return s.root != kNoRow; });
+    const bool has_roots =
+        std::any_of(stacks_.calls.begin(), stacks_.calls.end(), [&](const CallStack& s) { return s.root != kNoRow; });
     std::uint32_t pass = 0;
     RowId last_root = kNoRow;
     std::size_t passes_before = 0;
@@ -434,7 +438,8 @@ class Attribution {
     if (best) apply(stream, *best, true);
   }
 
-  // A stage of a pipeline holds an equal part of the blocks: what the order of kernels counts from 0 begins where the stages before end.
+  // A stage of a pipeline holds an equal part of the blocks: what the order of kernels counts from 0 begins where the
+  // stages before end.
   void count_layers_of_stages() {
     std::int32_t num_layers = 0;
     for (std::size_t i = 0; i < num_records(); i++) {
@@ -449,52 +454,65 @@ class Attribution {
       const std::optional<std::int32_t> stage = place_in_group(trace_, metadata, *trace_.facts.rank);
       if (!stage) continue;
       for (std::size_t i = 0; i < num_records(); i++) {
-        if (labels_.layer_rule[i] == LabelRule::sequence && labels_.layer[i] >= 0) labels_.layer[i] += *stage * num_layers;
+        if (labels_.layer_rule[i] == LabelRule::sequence && labels_.layer[i] >= 0)
+          labels_.layer[i] += *stage * num_layers;
       }
       return;
     }
   }
 
   std::size_t passes_begun(std::int64_t time) const {
-    return static_cast<std::size_t>(std::upper_bound(passes_.begin(), passes_.end(), time,
-                                                     [](std::int64_t t, const EnginePass& p) { return t < p.start_ns; }) -
-                                    passes_.begin());
+    return static_cast<std::size_t>(
+        std::upper_bound(passes_.begin(), passes_.end(), time,
+                         [](std::int64_t t, const EnginePass& p) { return t < p.start_ns; }) -
+        passes_.begin());
   }
 
-  // The first model work launched on a thread at `time` or later: call and record.
+  // The first model work launched on a thread at some call or later: call and record.
   struct Found {
-    std::size_t call = 0;
+    std::uint32_t call = 0;
     std::uint32_t row = UINT32_MAX;
   };
-  std::size_t first_call_at(ThreadId thread, std::int64_t time) const {
-    const auto at = std::lower_bound(stacks_.calls.begin(), stacks_.calls.end(), std::make_pair(thread, time),
-                                     [&](const CallStack& s, const std::pair<ThreadId, std::int64_t>& key) {
-                                       return std::make_pair(s.thread, time_of(s)) < key;
-                                     });
-    return static_cast<std::size_t>(at - stacks_.calls.begin());
-  }
-  Found next_work(std::size_t call) const {
-    const ThreadId thread = call < stacks_.calls.size() ? stacks_.calls[call].thread : ThreadId{};
-    for (; call < stacks_.calls.size() && stacks_.calls[call].thread == thread; call++) {
-      for (const std::uint32_t row : records_of(call)) {
-        if (is_model_work(row)) return {call, row};
+  // For each call, and the end of all. Work of other threads is not found.
+  void find_next_work() {
+    const std::size_t n = stacks_.calls.size();
+    call_times_.resize(n);
+    calls_begin_.assign(trace_.threads.size() + 1, 0);
+    next_work_.assign(n + 1, {});
+    for (std::size_t c = n; c-- > 0;) {
+      call_times_[c] = time_of(stacks_.calls[c]);
+      calls_begin_[index_of(stacks_.calls[c].thread) + 1]++;
+      if (c + 1 < n && stacks_.calls[c + 1].thread == stacks_.calls[c].thread) next_work_[c] = next_work_[c + 1];
+      for (const std::uint32_t row : records_of(c)) {
+        if (!is_model_work(row)) continue;
+        next_work_[c] = {static_cast<std::uint32_t>(c), row};
+        break;
       }
     }
-    return {};
+    std::partial_sum(calls_begin_.begin(), calls_begin_.end(), calls_begin_.begin());
+  }
+  const Found& next_work(std::size_t call) const { return next_work_[call]; }
+  // The first call made on a thread at `time` or later; one of another thread, or the end, when there is none.
+  std::size_t first_call_at(ThreadId thread, std::int64_t time) const {
+    const auto begin = call_times_.begin() + calls_begin_[index_of(thread)];
+    const auto end = call_times_.begin() + calls_begin_[index_of(thread) + 1];
+    return static_cast<std::size_t>(std::lower_bound(begin, end, time) - call_times_.begin());
   }
 
   Named label_of(std::uint32_t row) const {
     return {labels_.operation[row], labels_.operation_rule[row], labels_.layer[row], labels_.layer_rule[row]};
   }
 
-  // Collectives of the forward pass, and copies around them, serve the block whose work follows, unless a name says otherwise.
+  // Collectives of the forward pass, and copies around them, serve the block whose work follows, unless a name says
+  // otherwise.
   void name_forward_collectives() {
+    const StringId p2p = name("p2p");
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       if (phases_[c] != Phase::forward) continue;
       for (const std::uint32_t row : records_of(c)) {
         if (is_model_work(row) || labels_.layer[row] != kUnknownLayer) continue;
         const Found next = next_work(c + 1);
-        if (labels_.operation[row] == name("p2p")) {
+        if (labels_.operation[row] == p2p) {
           set_layer(row, kOutsideLayers, LabelRule::collective);
         } else if (next.row != UINT32_MAX && stacks_.calls[next.call].thread == stacks_.calls[c].thread &&
                    phases_[next.call] == Phase::forward && labels_.layer[next.row] != kUnknownLayer) {
@@ -505,16 +523,17 @@ class Attribution {
   }
 
   const Partner& partner_label(RowId backward) {
-    const RowId forward = partners_->partner_of(backward);
     static const Partner kNone;
-    if (forward == kNoRow) return kNone;
-    const auto [at, inserted] = partner_labels_.try_emplace(index_of(forward));
-    if (inserted) at->second = label_of_operator(index_of(forward));
-    return at->second;
+    const std::optional<std::uint32_t> number = partners_->partner_of(backward);
+    if (!number) return kNone;
+    if (partner_known_[*number] == 0) partner_labels_[*number] = label_of_operator(partners_->rows()[*number]);
+    partner_known_[*number] = 1;
+    return partner_labels_[*number];
   }
 
-  // Labels of a forward operator: those of the work launched in it. One that launched none has its own stack, looked up in advance by
-  // look_up_idle_partners; in a known sequence it belongs to what follows it (views are taken for the operation that uses them).
+  // Labels of a forward operator: those of the work launched in it. One that launched none has its own stack, looked up
+  // in advance by look_up_idle_partners; in a known sequence it belongs to what follows it (views are taken for the
+  // operation that uses them).
   Partner label_of_operator(std::uint32_t row) {
     const HostRangeTable& ranges = trace_.ranges;
     const std::int64_t end = ranges.start_ns[row] + ranges.duration_ns[row];
@@ -527,7 +546,8 @@ class Attribution {
       if (idle != idle_partners_.end()) partner = idle->second;
       if (!usable) return partner;
       const Named next = label_of(first.row);
-      const bool by_sequence = next.operation_rule == LabelRule::sequence && partner.label.operation_rule != LabelRule::annotation &&
+      const bool by_sequence = next.operation_rule == LabelRule::sequence &&
+                               partner.label.operation_rule != LabelRule::annotation &&
                                partner.label.operation_rule != LabelRule::module_path;
       if (by_sequence || !partner.found) {
         partner.label.operation = next.operation;
@@ -558,16 +578,19 @@ class Attribution {
   // Forward operators that launched no work, but whose backward operators did.
   void look_up_idle_partners() {
     std::vector<std::uint32_t> rows;
+    std::vector<std::uint8_t> looked_at(partners_->rows().size(), 0);
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       const RowId node = stacks_.calls[c].engine_node;
       if (phases_[c] != Phase::backward || repeats_[c] != 0 || node == kNoRow) continue;
-      const RowId forward = partners_->partner_of(node);
-      if (forward == kNoRow) continue;
-      const std::uint32_t row = index_of(forward);
+      const std::optional<std::uint32_t> number = partners_->partner_of(node);
+      if (!number || looked_at[*number] != 0) continue;
+      looked_at[*number] = 1;
+      const std::uint32_t row = partners_->rows()[*number];
       const Found first = next_work(first_call_at(trace_.ranges.thread[row], trace_.ranges.start_ns[row]));
-      const bool inside = first.row != UINT32_MAX && stacks_.calls[first.call].thread == trace_.ranges.thread[row] &&
-                          time_of(stacks_.calls[first.call]) < trace_.ranges.start_ns[row] + trace_.ranges.duration_ns[row];
-      if (!inside && idle_partners_.try_emplace(row).second) rows.push_back(row);
+      const bool inside =
+          first.row != UINT32_MAX && stacks_.calls[first.call].thread == trace_.ranges.thread[row] &&
+          time_of(stacks_.calls[first.call]) < trace_.ranges.start_ns[row] + trace_.ranges.duration_ns[row];
+      if (!inside) rows.push_back(row);
     }
     if (rows.empty()) return;
     const std::vector<CallStack> found = find_stacks_of_ranges(trace_, order_, rows, *partners_, *names_);
@@ -623,6 +646,7 @@ class Attribution {
   }
 
   void name_backward() {
+    const StringId p2p = name("p2p");
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       if (phases_[c] != Phase::backward || repeats_[c] != 0) continue;
       const CallStack& stack = stacks_.calls[c];
@@ -630,13 +654,12 @@ class Attribution {
       const Partner partner = node ? partner_label(stack.engine_node) : Partner{};
       const bool before_node = stack.before_node;
       for (const std::uint32_t row : records_of(c)) {
-        if (labels_.operation[row] == kNoString && partner.found && !partner.mixed && partner.label.operation != kNoString)
+        if (labels_.operation[row] == kNoString && partner.found && !partner.mixed &&
+            partner.label.operation != kNoString)
           set_operation(row, partner.label.operation, LabelRule::forward_link);
         const bool accumulates = stack.accumulate || (!node && !stack.engine && adds_gradients(stack));
         if (labels_.operation[row] == kNoString && accumulates) set_operation(row, name("b_ga"), LabelRule::engine);
-        if (labels_.operation[row] != kNoString && labels_.operations.view(labels_.operation[row]) == "p2p") {
-          set_layer(row, kOutsideLayers, LabelRule::collective);
-        }
+        if (labels_.operation[row] == p2p) set_layer(row, kOutsideLayers, LabelRule::collective);
         if (!is_layer_free(row, stack, partner.label)) continue;
         if (partner.found && partner.label.layer != kUnknownLayer) {
           set_layer(row, partner.label.layer, LabelRule::forward_link);
@@ -656,7 +679,8 @@ class Attribution {
     return std::find(names.begin(), names.end(), operation) != names.end();
   }
 
-  // Gathers of the backward pass that no name places: made before the node that needs them (hooks), or ahead of it (prefetch).
+  // Gathers of the backward pass that no name places: made before the node that needs them (hooks), or ahead of it
+  // (prefetch).
   void name_gathers_of_backward() {
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       const CallStack& stack = stacks_.calls[c];
@@ -711,7 +735,8 @@ class Attribution {
       if (stacks_.calls[c].operation == kNoRow) continue;
       for (const std::uint32_t row : records_of(c)) {
         if (!is_copy(labels_.gpu_class[row]) || labels_.operation[row] != kNoString) continue;
-        for (const std::size_t neighbour : {c + 1, c - 1}) {  // of call 0 the one before is none: it wraps to the largest number
+        for (const std::size_t neighbour :
+             {c + 1, c - 1}) {  // of call 0 the one before is none: it wraps to the largest number
           if (!same_operator(c, neighbour) || records_of(neighbour).empty()) continue;
           const std::uint32_t other = records_of(neighbour).front();
           if (!is_model_work(other) || labels_.operation[other] == kNoString) continue;
@@ -745,7 +770,8 @@ class Attribution {
     return named;
   }
 
-  // Copies and graphs launched outside of all that are called after their launch call; other kernels stay without a name.
+  // Copies and graphs launched outside of all that are called after their launch call; other kernels stay without a
+  // name.
   template <class Wanted>
   void name_operations_of_the_rest(Wanted&& wanted) {
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
@@ -779,7 +805,7 @@ class Attribution {
   // Whether a backward call belongs to a node whose forward operator is known, and so known to lie outside the blocks.
   bool linked_outside(const CallStack& stack) {
     const RowId node = stack.engine_node != kNoRow ? stack.engine_node : stack.last_node;
-    return node != kNoRow && partner_label(node).found;
+    return node == kNoRow || partner_label(node).found;  // before the first node: what begins the pass
   }
 
   struct InstanceKey {
@@ -790,8 +816,8 @@ class Attribution {
     StringId operation;
     bool operator==(const InstanceKey&) const = default;
   };
-  // Collectives whose records carry correlation 0 (older ROCm): where the host made as many calls that no record answers, the n-th record by
-  // start belongs to the n-th call. That is enough for labels, not for launch times.
+  // Collectives whose records carry correlation 0 (older ROCm): where the host made as many calls that no record
+  // answers, the n-th record by start belongs to the n-th call. That is enough for labels, not for launch times.
   void name_unlinked_collectives() {
     std::vector<std::uint32_t> unlinked;
     for (std::uint32_t row = 0; row < num_records(); row++) {
@@ -897,6 +923,8 @@ class Attribution {
       t.group_size.push_back(known ? said.group_size[m] : kNoNumber);
       t.sequence.push_back(known ? said.sequence[m] : kNoNumber);
       t.bytes.push_back(bytes_of_collective(trace_, metadata));
+      t.source.push_back(known ? said.source[m] : kNoNumber);
+      t.destination.push_back(known ? said.destination[m] : kNoNumber);
       std::int32_t launch_layer = labels_.layer[row];
       if (const auto at = launch_layers_.find(row); at != launch_layers_.end()) launch_layer = at->second;
       if (stack != nullptr && stack->launch_layer != kUnknownLayer) launch_layer = stack->launch_layer;
@@ -916,15 +944,20 @@ class Attribution {
   Stacks stacks_;
   std::vector<std::uint32_t> records_begin_, records_;  // gpu records of each call, in order of start
   std::vector<EnginePass> passes_;
-  const ForwardPartners* partners_ = nullptr;
+  std::optional<ForwardPartners> partners_;
   std::optional<RangeNames> names_;
   std::vector<Phase> phases_;          // of calls
   std::vector<std::uint8_t> repeats_;  // of calls: repeated forward work
   std::optional<ModuleLabels> modules_;
   std::unordered_map<std::uint32_t, Partner> idle_partners_;  // by row
-  std::unordered_map<std::uint64_t, FeatureSet> features_;  // by names of operator and kernel, which decide the class, too
+  std::unordered_map<std::uint64_t, FeatureSet>
+      features_;                              // by names of operator and kernel, which decide the class, too
   const KernelSequence* sequence_ = nullptr;  // that named the forward passes
-  std::unordered_map<std::uint32_t, Partner> partner_labels_;  // by row of the forward operator
+  std::vector<std::int64_t> call_times_;      // of calls
+  std::vector<std::uint32_t> calls_begin_;    // first call of each thread, and one more
+  std::vector<Found> next_work_;              // of calls
+  std::vector<Partner> partner_labels_;       // by number of the forward operator
+  std::vector<std::uint8_t> partner_known_;   // whether the label is there
   std::unordered_map<std::uint32_t, std::int32_t> launch_layers_;
   std::unordered_map<std::uint32_t, RowId> metadata_by_order_;  // of unlinked collectives
   GpuWorkLabels labels_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels of gpu work: iteration, phase, layer, operation, class, and what is known of collectives (docs/reference/attribution.md).
+// The labels of gpu work: iteration, phase, layer, operation, class, and what is known of collectives
+// (docs/reference/attribution.md).
 #pragma once
 
 #include <string>

@@ -11,7 +11,8 @@
 
 namespace chopper {
 
-/// Row of CollectiveTable that describes a gpu record: its own, else that of the host operator around its launch; or kNoRow.
+/// Row of CollectiveTable that describes a gpu record: its own, else that of the host operator around its launch; or
+/// kNoRow.
 RowId metadata_of(const TraceTables& trace, std::uint32_t gpu_row, const CallStack* stack);
 
 /// Kind of the collective of a gpu record; "comm" where nothing tells.
@@ -21,7 +22,8 @@ std::string_view kind_of_collective(const TraceTables& trace, const StringTable&
 /// Size of the message: the larger of input and output; kNoNumber when elements or type are not known.
 std::int64_t bytes_of_collective(const TraceTables& trace, RowId metadata);
 
-/// Place of a rank among the ranks of a group, as written; nullopt when they are not all there or it is not one of them.
+/// Place of a rank among the ranks of a group, as written; nullopt when they are not all there or it is not one of
+/// them.
 std::optional<std::int32_t> place_in_group(const TraceTables& trace, RowId metadata, std::int64_t rank);
 
 }  // namespace chopper

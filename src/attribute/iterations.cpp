@@ -20,14 +20,16 @@ struct Candidate {
   std::uint32_t row;
 };
 
-// The marks of one kind on the thread that has most of them, in order of start; of equally many the thread whose first comes first.
+// The marks of one kind on the thread that has most of them, in order of start; of equally many the thread whose first
+// comes first.
 std::vector<Candidate> of_one_thread(const HostRangeTable& ranges, const std::vector<Candidate>& all, MarkKind kind) {
   std::map<std::uint32_t, std::vector<Candidate>> by_thread;
   for (const Candidate& candidate : all) {
     if (candidate.name.kind == kind) by_thread[index_of(ranges.thread[candidate.row])].push_back(candidate);
   }
   const auto starts_before = [&](const Candidate& a, const Candidate& b) {
-    return std::tie(ranges.start_ns[a.row], ranges.offset[a.row]) < std::tie(ranges.start_ns[b.row], ranges.offset[b.row]);
+    return std::tie(ranges.start_ns[a.row], ranges.offset[a.row]) <
+           std::tie(ranges.start_ns[b.row], ranges.offset[b.row]);
   };
   std::vector<Candidate> best;
   for (auto& [thread, marks] : by_thread) {
@@ -53,8 +55,8 @@ std::vector<Candidate> optimizer_steps(const HostRangeTable& ranges, std::vector
   return marks;
 }
 
-// The kernels that occur least often, at least three times, take turns in one order: the first of them begins each iteration. Where some
-// kernel occurs less often, what repeats are parts of one iteration, its layers.
+// The kernels that occur least often, at least three times, take turns in one order: the first of them begins each
+// iteration. Where some kernel occurs less often, what repeats are parts of one iteration, its layers.
 std::vector<std::int64_t> periodic_starts(std::span<const LaunchedKernel> launches) {
   std::unordered_map<StringId, std::size_t> counts;
   for (const LaunchedKernel& kernel : launches) counts[kernel.name]++;
@@ -103,7 +105,8 @@ IterationMarks find_marks(const TraceTables& trace, std::string_view user_mark,
     found.kind = kind;
     for (const Candidate& mark : marks) {
       const std::int64_t start = ranges.start_ns[mark.row];
-      found.marks.push_back({.start_ns = start, .end_ns = start + ranges.duration_ns[mark.row], .number = mark.name.number});
+      found.marks.push_back(
+          {.start_ns = start, .end_ns = start + ranges.duration_ns[mark.row], .number = mark.name.number});
     }
     return found;
   }
@@ -117,7 +120,9 @@ IterationMarks find_marks(const TraceTables& trace, std::string_view user_mark,
   if (!starts.empty()) {
     found.kind = MarkKind::periodic;
     for (std::size_t i = 0; i < starts.size(); i++)
-      found.marks.push_back({.start_ns = starts[i], .end_ns = i + 1 < starts.size() ? starts[i + 1] : last + 1, .closed = i + 1 < starts.size()});
+      found.marks.push_back({.start_ns = starts[i],
+                             .end_ns = i + 1 < starts.size() ? starts[i + 1] : last + 1,
+                             .closed = i + 1 < starts.size()});
     return found;
   }
   found.marks.push_back({.start_ns = first, .end_ns = last + 1, .closed = false});

@@ -18,8 +18,8 @@ struct LaunchedKernel {
   std::int64_t time_ns = 0;
   StringId name = kNoString;
 };
-/// Finds the marks of a trace. `compute_launches` gives the COMP kernels of one gpu in order of launch; it is asked only when no range is a
-/// mark. Without marks there is one iteration; none only when there is no launch call.
+/// Finds the marks of a trace. `compute_launches` gives the COMP kernels of one gpu in order of launch; it is asked
+/// only when no range is a mark. Without marks there is one iteration; none only when there is no launch call.
 IterationMarks find_marks(const TraceTables& trace, std::string_view user_mark,
                           const std::function<std::vector<LaunchedKernel>()>& compute_launches);
 

@@ -10,7 +10,6 @@
 
 #include "base/id_index.h"
 
-
 namespace chopper {
 namespace {
 
@@ -67,8 +66,7 @@ bool several_processes(const LaunchTable& calls, const std::vector<std::uint32_t
 
 // A gpu record does not say which process launched it. In a file of several processes each device belongs to the one
 // that most of its unambiguous records point to; kNone where there is no majority.
-std::unordered_map<std::int32_t, std::uint32_t> processes_of_devices(const TraceTables& trace,
-                                                                     const IdIndex& index,
+std::unordered_map<std::int32_t, std::uint32_t> processes_of_devices(const TraceTables& trace, const IdIndex& index,
                                                                      const std::vector<std::uint32_t>& process_of) {
   std::unordered_map<std::int32_t, std::map<std::uint32_t, std::uint64_t>> votes;
   for (std::size_t i = 0; i < num_rows(trace.gpu_work); i++) {

@@ -13,8 +13,8 @@ namespace chopper {
 /// Per gpu record: the launch call with the same correlation.
 struct LaunchLinks {
   std::vector<RowId> launch;
-  std::uint64_t num_ambiguous = 0;     ///< records with several calls of the preferred kind
-  std::uint64_t first_ambiguous = 0;   ///< row of the first
+  std::uint64_t num_ambiguous = 0;        ///< records with several calls of the preferred kind
+  std::uint64_t first_ambiguous = 0;      ///< row of the first
   std::vector<std::uint32_t> unanswered;  ///< kernel launches without a gpu record: rows of LaunchTable
 };
 LaunchLinks link_launches(const TraceTables& trace);

@@ -27,7 +27,6 @@ TraceTables random_host(Random& random) {
     t.start_ns.push_back(random.between(0, 30));
     t.duration_ns.push_back(random.chance(4) ? 0 : random.between(0, 20));
     t.thread.push_back(ThreadId{static_cast<std::uint32_t>(random.below(2))});
-    t.external_id.push_back(kNoId);
     t.sequence_number.push_back(kNoNumber);
     t.forward_thread.push_back(kNoNumber);
     t.shapes.push_back(kNoString);
@@ -77,8 +76,9 @@ TEST(Stacks, AgreesWithLookingAtEveryRange) {
     const TraceTables trace = random_host(random);
     StringTable operations;
     RangeNames names(trace.strings, classes.value(), phases.value(), maps.value(), operations);
-    const Stacks stacks = find_stacks(trace, order_ranges(trace), std::vector<std::uint8_t>(num_rows(trace.launches), 1),
-                                      ForwardPartners(trace), names);
+    const Stacks stacks =
+        find_stacks(trace, order_ranges(trace), std::vector<std::uint8_t>(num_rows(trace.launches), 1),
+                    ForwardPartners(trace), names);
     for (std::size_t call = 0; call < num_rows(trace.launches); call++) {
       const CallStack& stack = stacks.calls[stacks.of_call[call]];
       bool copy = false;

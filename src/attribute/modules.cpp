@@ -10,24 +10,24 @@ namespace chopper {
 namespace {
 
 bool any_part(const std::vector<std::string>& parts, std::string_view name) {
-  return parts.empty() || std::any_of(parts.begin(), parts.end(), [&](const std::string& p) {
-           return name.find(p) != std::string_view::npos;
-         });
+  return parts.empty() || std::any_of(parts.begin(), parts.end(),
+                                      [&](const std::string& p) { return name.find(p) != std::string_view::npos; });
 }
 
 }  // namespace
 
-ModuleLabels::ModuleLabels(const Stacks& stacks, const PhaseRules& phases,
-                           const OperationMaps& maps, StringTable& operations)
-    : block_(stacks.frames.size(), kNoIndex), operation_(stacks.frames.size(), kNoString), work_(stacks.frames.size(), 0) {
+ModuleLabels::ModuleLabels(const Stacks& stacks, const PhaseRules& phases, const OperationMaps& maps,
+                           StringTable& operations)
+    : block_(stacks.frames.size(), kNoIndex),
+      operation_(stacks.frames.size(), kNoString),
+      work_(stacks.frames.size(), 0) {
   if (stacks.frames.empty()) return;
   find_blocks(stacks, phases, operations);
   find_operations(stacks, maps, operations);
 }
 
 // Classes with several instances that hold no instance of themselves.
-void ModuleLabels::find_blocks(const Stacks& stacks, const PhaseRules& phases,
-                               const StringTable& names) {
+void ModuleLabels::find_blocks(const Stacks& stacks, const PhaseRules& phases, const StringTable& names) {
   const std::vector<ModuleFrame>& frames = stacks.frames;
   struct ClassFacts {
     std::set<std::int32_t> instances;
@@ -37,7 +37,8 @@ void ModuleLabels::find_blocks(const Stacks& stacks, const PhaseRules& phases,
   for (const ModuleFrame& frame : frames) {
     ClassFacts& facts = classes[frame.class_name];
     if (facts.instances.size() < 2) facts.instances.insert(frame.instance);
-    for (std::uint32_t up = frame.parent; up != kNoIndex; up = frames[up].parent) facts.holds.insert(frames[up].class_name);
+    for (std::uint32_t up = frame.parent; up != kNoIndex; up = frames[up].parent)
+      facts.holds.insert(frames[up].class_name);
   }
   std::vector<StringId> order;
   for (const auto& [name, facts] : classes) {
@@ -54,8 +55,8 @@ void ModuleLabels::find_blocks(const Stacks& stacks, const PhaseRules& phases,
     std::erase_if(order, [&](StringId name) { return !is_called_block(name); });
   std::set<StringId> chosen;
   for (const StringId name : order) {
-    const bool held = std::any_of(order.begin(), order.end(),
-                                  [&](StringId other) { return classes[name].holds.contains(other); });
+    const bool held =
+        std::any_of(order.begin(), order.end(), [&](StringId other) { return classes[name].holds.contains(other); });
     if (!held) chosen.insert(name);
   }
   for (std::size_t i = 0; i < frames.size(); i++) {  // parents come before their children
@@ -78,17 +79,18 @@ void ModuleLabels::find_operations(const Stacks& stacks, const OperationMaps& ma
     }
     return at->second;
   };
-  // Instances of one class below one parent frame are numbered in order of their first call; a module called again keeps its number.
+  // Instances of one class below one parent frame are numbered in order of their first call; a module called again
+  // keeps its number.
   struct Siblings {
-    std::map<std::size_t, std::vector<std::pair<StringId, std::int32_t>>> by_rule;
+    std::map<std::size_t, std::map<std::pair<StringId, std::int32_t>, std::int64_t>> by_rule;  // place of each instance
   };
   std::unordered_map<std::uint32_t, Siblings> siblings;
   const auto instance_of = [&](const ModuleFrame& frame) { return std::make_pair(frame.class_name, frame.instance); };
   for (const ModuleFrame& frame : frames) {
     if (frame.parent == kNoIndex) continue;
     for (const std::size_t rule : rules_of(frame.class_name)) {
-      auto& list = siblings[frame.parent].by_rule[rule];
-      if (std::find(list.begin(), list.end(), instance_of(frame)) == list.end()) list.push_back(instance_of(frame));
+      auto& places = siblings[frame.parent].by_rule[rule];
+      places.try_emplace(instance_of(frame), static_cast<std::int64_t>(places.size()));
     }
   }
   work_rules_.emplace_back();
@@ -98,7 +100,8 @@ void ModuleLabels::find_operations(const Stacks& stacks, const OperationMaps& ma
     if (inserted) {
       std::vector<WorkRule> rules;
       for (const std::size_t r : rules_of(frames[i].class_name)) {
-        if (maps.modules[r].accepts != 0) rules.push_back({maps.modules[r].accepts, operations.intern(maps.modules[r].operation)});
+        if (maps.modules[r].accepts != 0)
+          rules.push_back({maps.modules[r].accepts, operations.intern(maps.modules[r].operation)});
       }
       if (!rules.empty()) {
         at->second = static_cast<std::uint32_t>(work_rules_.size());
@@ -119,10 +122,9 @@ void ModuleLabels::find_operations(const Stacks& stacks, const OperationMaps& ma
       if (!rule.parent_parts.empty() && (parent == kNoIndex || !any_part(rule.parent_parts, parent_class))) continue;
       if (rule.index >= 0 || rule.of >= 0) {
         if (parent == kNoIndex) continue;
-        const auto& list = siblings[parent].by_rule[r];
-        const auto place = std::find(list.begin(), list.end(), instance_of(frame)) - list.begin();
-        if (rule.index >= 0 && place != rule.index) continue;
-        if (rule.of >= 0 && static_cast<std::int64_t>(list.size()) != rule.of) continue;
+        const auto& places = siblings[parent].by_rule[r];
+        if (rule.index >= 0 && places.at(instance_of(frame)) != rule.index) continue;
+        if (rule.of >= 0 && static_cast<std::int64_t>(places.size()) != rule.of) continue;
       }
       operation_[i] = operations.intern(rule.operation);
       break;

@@ -13,8 +13,7 @@ namespace chopper {
 
 class ModuleLabels {
  public:
-  ModuleLabels(const Stacks& stacks, const PhaseRules& phases, const OperationMaps& maps,
-               StringTable& operations);
+  ModuleLabels(const Stacks& stacks, const PhaseRules& phases, const OperationMaps& maps, StringTable& operations);
 
   /// The innermost frame at or outside `frame` that is a block, or kNoIndex.
   std::uint32_t block_of(std::uint32_t frame) const { return frame == kNoIndex ? kNoIndex : block_[frame]; }

@@ -5,102 +5,112 @@
 #include <map>
 
 namespace chopper {
-namespace {
 
-// Thread and number in one id. Numbers use 48 bits in any real trace; larger ones only share ids, which `latest` tells apart.
-std::int64_t key_of(std::uint32_t thread, std::int64_t number) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(number) ^ static_cast<std::uint64_t>(thread + 1) << 48);
+void ForwardPartners::ForwardThread::sort() {
+  if (!std::is_sorted(operators_.begin(), operators_.end())) std::sort(operators_.begin(), operators_.end());
+  if (operators_.empty()) return;
+  const auto first = static_cast<std::uint64_t>(operators_.front().sequence_number);
+  const std::uint64_t last = static_cast<std::uint64_t>(operators_.back().sequence_number) - first;
+  if (last / 4 >= operators_.size()) return;
+  begin_.assign(static_cast<std::size_t>(last) + 2, 0);
+  for (const Operator& o : operators_) begin_[static_cast<std::uint64_t>(o.sequence_number) - first + 1]++;
+  for (std::size_t i = 1; i < begin_.size(); i++) begin_[i] += begin_[i - 1];
 }
 
-}  // namespace
+// Operators among which are all those with this number.
+std::span<const ForwardPartners::ForwardThread::Operator> ForwardPartners::ForwardThread::near(
+    std::int64_t sequence_number) const {
+  if (begin_.empty()) return operators_;
+  const std::uint64_t at =
+      static_cast<std::uint64_t>(sequence_number) - static_cast<std::uint64_t>(operators_.front().sequence_number);
+  if (at >= begin_.size() - 1) return {};
+  return std::span(operators_).subspan(begin_[at], begin_[at + 1] - begin_[at]);
+}
 
-ForwardPartners::ForwardPartners(const TraceTables& trace) : ranges_(trace.ranges) {
+bool ForwardPartners::ForwardThread::has(std::int64_t sequence_number) const {
+  const std::span<const Operator> operators = near(sequence_number);
+  const auto at = std::lower_bound(operators.begin(), operators.end(), Operator{sequence_number, INT64_MIN, 0});
+  return at != operators.end() && at->sequence_number == sequence_number;
+}
+
+std::uint32_t ForwardPartners::ForwardThread::latest(std::int64_t sequence_number, std::int64_t time) const {
+  const std::span<const Operator> operators = near(sequence_number);
+  const auto after = std::upper_bound(operators.begin(), operators.end(), Operator{sequence_number, time, UINT32_MAX});
+  if (after == operators.begin() || (after - 1)->sequence_number != sequence_number) return kNone;
+  return (after - 1)->row;
+}
+
+ForwardPartners::ForwardPartners(const TraceTables& trace)
+    : ranges_(trace.ranges), threads_(trace.threads.size()), number_(num_rows(trace.ranges), kNone) {
   std::vector<std::int64_t> first_start(trace.threads.size(), INT64_MAX);  // of forward operators
-  named_.assign(num_rows(ranges_), 0);
   for (std::uint32_t row = 0; row < num_rows(ranges_); row++) {
-    if (ranges_.sequence_number[row] == kNoNumber || ranges_.kind[row] == RangeKind::module) continue;
+    const std::int64_t sequence_number = ranges_.sequence_number[row];
+    if (sequence_number == kNoNumber || ranges_.kind[row] == RangeKind::module) continue;
     if (ranges_.forward_thread[row] > 0) {
       backward_.push_back(row);
     } else {
-      rows_.push_back(row);
-      keys_.push_back(key_of(index_of(ranges_.thread[row]), ranges_.sequence_number[row]));
+      threads_[index_of(ranges_.thread[row])].add(sequence_number, ranges_.start_ns[row], row);
       std::int64_t& first = first_start[index_of(ranges_.thread[row])];
       first = std::min(first, ranges_.start_ns[row]);
     }
   }
-  if (backward_.empty() || rows_.empty()) return;
-  for (std::uint32_t thread = 0; thread < first_start.size(); thread++) {
-    if (first_start[thread] != INT64_MAX) forward_threads_.push_back(thread);
+  if (backward_.empty()) return;
+  for (std::uint32_t thread = 0; thread < threads_.size(); thread++) {
+    if (threads_[thread].empty()) continue;
+    threads_[thread].sort();
+    forward_threads_.push_back(thread);
   }
+  if (forward_threads_.empty()) return;
   // Of threads that fit equally well the one that began first, wherever it stands in the file.
   std::stable_sort(forward_threads_.begin(), forward_threads_.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return first_start[a] < first_start[b]; });
-  index_.emplace(keys_, 0);
   find_threads();
-  mark_named();
+  find_partners();
+  threads_.clear();
 }
 
 // Ids of threads in records are not the tid of events: each goes to the thread that has most of its numbers.
 void ForwardPartners::find_threads() {
-  if (forward_threads_.size() == 1) {
-    for (const std::uint32_t row : backward_) threads_[ranges_.forward_thread[row]] = forward_threads_[0];
-    return;
-  }
-  std::map<std::int64_t, std::map<std::size_t, std::size_t>> votes;  // by id and place in forward_threads_
+  std::map<std::int64_t, std::vector<std::size_t>> votes;  // by id, for each of forward_threads_
   for (const std::uint32_t row : backward_) {
-    for (std::size_t place = 0; place < forward_threads_.size(); place++) {
-      if (index_->first(key_of(forward_threads_[place], ranges_.sequence_number[row])) != IdIndex::kNone)
-        votes[ranges_.forward_thread[row]][place]++;
+    std::vector<std::size_t>& counts = votes[ranges_.forward_thread[row]];
+    counts.resize(forward_threads_.size());
+    if (forward_threads_.size() == 1) continue;  // no other choice
+    for (std::size_t i = 0; i < forward_threads_.size(); i++) {
+      if (threads_[forward_threads_[i]].has(ranges_.sequence_number[row])) counts[i]++;
     }
   }
   for (const auto& [id, counts] : votes) {
-    const auto best = std::max_element(counts.begin(), counts.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    threads_[id] = forward_threads_[best->first];
+    const auto best = std::max_element(counts.begin(), counts.end());
+    if (*best == 0 && counts.size() > 1) continue;
+    thread_of_id_[id] = forward_threads_[static_cast<std::size_t>(best - counts.begin())];
   }
 }
 
-void ForwardPartners::mark_named() {
+void ForwardPartners::find_partners() {
   for (const std::uint32_t row : backward_) {
-    const auto thread = threads_.find(ranges_.forward_thread[row]);
-    if (thread == threads_.end()) continue;
-    const auto mark = [&](std::uint32_t t) {
-      const RowId forward = latest(t, ranges_.sequence_number[row], ranges_.start_ns[row]);
-      if (forward != kNoRow) named_[index_of(forward)] = 1;
-      return forward != kNoRow;
-    };
-    if (mark(thread->second)) continue;
-    for (const std::uint32_t other : forward_threads_) {
-      if (mark(other)) break;
+    const auto thread = thread_of_id_.find(ranges_.forward_thread[row]);
+    if (thread == thread_of_id_.end()) continue;
+    const std::uint32_t forward = find_partner(row, thread->second);
+    if (forward == kNone) continue;
+    if (number_[forward] == kNone) {
+      number_[forward] = static_cast<std::uint32_t>(rows_.size());
+      rows_.push_back(forward);
     }
+    number_[row] = number_[forward];
   }
-}
-
-RowId ForwardPartners::partner_of(RowId backward) const {
-  if (!index_) return kNoRow;
-  const std::uint32_t row = index_of(backward);
-  const auto thread = threads_.find(ranges_.forward_thread[row]);
-  if (thread == threads_.end()) return kNoRow;
-  const std::int64_t number = ranges_.sequence_number[row];
-  const std::int64_t time = ranges_.start_ns[row];
-  if (const RowId found = latest(thread->second, number, time); found != kNoRow) return found;
-  // Forward work repeated on another thread may go on with the numbers of the first one.
-  for (const std::uint32_t other : forward_threads_) {
-    if (const RowId found = latest(other, number, time); found != kNoRow) return found;
-  }
-  return kNoRow;
 }
 
 // Of nested operators with one number the one that starts last, and not after the backward operator.
-RowId ForwardPartners::latest(std::uint32_t thread, std::int64_t number, std::int64_t time) const {
-  RowId found = kNoRow;
-  for (std::uint32_t at = index_->first(key_of(thread, number)); at != IdIndex::kNone; at = index_->next(at)) {
-    const std::uint32_t row = rows_[at];
-    if (index_of(ranges_.thread[row]) != thread || ranges_.sequence_number[row] != number || ranges_.start_ns[row] > time)
-      continue;
-    if (found == kNoRow || ranges_.start_ns[row] >= ranges_.start_ns[index_of(found)]) found = RowId{row};
+std::uint32_t ForwardPartners::find_partner(std::uint32_t backward, std::uint32_t thread) const {
+  const std::int64_t number = ranges_.sequence_number[backward];
+  const std::int64_t time = ranges_.start_ns[backward];
+  if (const std::uint32_t found = threads_[thread].latest(number, time); found != kNone) return found;
+  // Forward work repeated on another thread may go on with the numbers of the first one.
+  for (const std::uint32_t other : forward_threads_) {
+    if (const std::uint32_t found = threads_[other].latest(number, time); found != kNone) return found;
   }
-  return found;
+  return kNone;
 }
 
 }  // namespace chopper

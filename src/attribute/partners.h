@@ -2,12 +2,13 @@
 // Forward operators of backward ones, by forward thread and sequence number (attribution.md 5).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "base/id_index.h"
 #include "model/trace.h"
 
 namespace chopper {
@@ -16,24 +17,56 @@ class ForwardPartners {
  public:
   explicit ForwardPartners(const TraceTables& trace);
 
-  /// Row of the forward operator of a backward one, or kNoRow.
-  RowId partner_of(RowId backward) const;
+  /// The forward operators that have a backward one, numbered: their rows.
+  const std::vector<std::uint32_t>& rows() const { return rows_; }
+  /// Number of the forward operator of a backward one.
+  std::optional<std::uint32_t> partner_of(RowId backward) const {
+    const std::uint32_t number = number_[index_of(backward)];
+    return number == kNone ? std::nullopt : std::optional(number);
+  }
   /// Whether this operator is the partner of some backward one.
-  bool has_partner(RowId forward) const { return named_[index_of(forward)] != 0; }
+  bool has_partner(RowId forward) const { return number_[index_of(forward)] != kNone; }
 
  private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  /// The forward operators of one thread.
+  class ForwardThread {
+   public:
+    void add(std::int64_t sequence_number, std::int64_t start_ns, std::uint32_t row) {
+      operators_.push_back({sequence_number, start_ns, row});
+    }
+    void sort();
+    bool empty() const { return operators_.empty(); }
+    /// Whether any operator has this number.
+    bool has(std::int64_t sequence_number) const;
+    /// Row of the one with this number that starts last, and not after `time`; kNone when there is none.
+    std::uint32_t latest(std::int64_t sequence_number, std::int64_t time) const;
+
+   private:
+    struct Operator {
+      std::int64_t sequence_number, start_ns;
+      std::uint32_t row;
+      friend auto operator<=>(const Operator&, const Operator&) = default;
+    };
+    std::span<const Operator> near(std::int64_t sequence_number) const;
+
+    std::vector<Operator> operators_;  // by number, then start
+    std::vector<std::uint32_t>
+        begin_;  // of each number from the first one on, and one more; empty when numbers are sparse
+  };
+
   void find_threads();
-  void mark_named();
-  RowId latest(std::uint32_t thread, std::int64_t number, std::int64_t time) const;
+  void find_partners();
+  std::uint32_t find_partner(std::uint32_t backward, std::uint32_t thread) const;
 
   const HostRangeTable& ranges_;
-  std::vector<std::uint32_t> rows_;             // forward operators, in order of row
-  std::vector<std::int64_t> keys_;              // their threads and numbers
-  std::vector<std::uint32_t> forward_threads_;  // threads that have any
-  std::optional<IdIndex> index_;                // of keys_
-  std::vector<std::uint32_t> backward_;         // rows of backward operators
-  std::unordered_map<std::int64_t, std::uint32_t> threads_;  // forward thread id to index of a thread
-  std::vector<std::uint8_t> named_;             // by row: it is the partner of some backward operator
+  std::vector<ForwardThread> threads_;
+  std::vector<std::uint32_t> forward_threads_;                    // threads that have any
+  std::vector<std::uint32_t> backward_;                           // rows of backward operators
+  std::unordered_map<std::int64_t, std::uint32_t> thread_of_id_;  // forward thread id to index of a thread
+  std::vector<std::uint32_t> rows_;
+  std::vector<std::uint32_t> number_;  // by row of a range: of a backward operator its partner's, of a partner its own
 };
 
 }  // namespace chopper

@@ -43,7 +43,8 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 std::optional<std::int64_t> number_behind(std::string_view lower, std::string_view word) {
   if (!lower.starts_with(word)) return std::nullopt;
   lower.remove_prefix(word.size());
-  if (!lower.empty() && std::string_view(" _#:-<").find(lower.front()) != std::string_view::npos) lower.remove_prefix(1);
+  if (!lower.empty() && std::string_view(" _#:-<").find(lower.front()) != std::string_view::npos)
+    lower.remove_prefix(1);
   if (!lower.empty() && lower.back() == '>') lower.remove_suffix(1);
   return whole_number(lower);
 }
@@ -163,10 +164,10 @@ RangeNames::RangeNames(const StringTable& names, const ClassRules& classes, cons
       phases_(phases),
       maps_(maps),
       operations_(operations),
-      index_(names.size() * 3, -1) {}
+      index_(names.size() * kNumKinds, -1) {}
 
 const RangeFacts& RangeNames::facts(StringId name, RangeKind kind) {
-  std::int32_t& index = index_[std::size_t{index_of(name)} * 3 + static_cast<std::size_t>(kind)];
+  std::int32_t& index = index_[index_of(name) * kNumKinds + static_cast<std::size_t>(kind)];
   if (index < 0) {
     index = static_cast<std::int32_t>(facts_.size());
     facts_.push_back(compute(names_.view(name), kind));
@@ -200,13 +201,15 @@ RangeFacts RangeNames::compute(std::string_view name, RangeKind kind) {
     facts.module_instance = module->instance;
     return facts;
   }
+  const MarkKind mark = mark_of(name, {}).kind;
+  facts.mark = mark == MarkKind::iteration || mark == MarkKind::profiler_step;
   facts.engine = any_prefix(phases_.engine_prefix, name);
   facts.accumulate = any_part(phases_.accumulate_contains, name);
   facts.clip = any_equal(phases_.clip_operators, name);
   facts.copy = is_copy_range(classes_, name);
   facts.param_comms = name == "record_param_comms";
-  facts.optimizer = any_prefix(phases_.optimizer_prefix, name) ||
-                    any_part(phases_.optimizer_contains_nocase, lower_of(name));
+  facts.optimizer =
+      any_prefix(phases_.optimizer_prefix, name) || any_part(phases_.optimizer_contains_nocase, lower_of(name));
   facts.forward = any_prefix(phases_.forward_prefix, name);
   facts.backward = any_prefix(phases_.backward_prefix, name);
   facts.optimizer_step = name.starts_with("Optimizer.step#");

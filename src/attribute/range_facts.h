@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the name of a host range says: phase, layer, operation, collective, iteration mark, module (attribution.md 2 to 8).
+// What the name of a host range says: phase, layer, operation, collective, iteration mark, module (attribution.md 2 to
+// 8).
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ struct MarkName {
 };
 MarkName mark_of(std::string_view name, std::string_view user_mark);
 
-/// The first numbered element of a module path: "model.layers.12.mlp" to 12. The path is the whole name, or what follows " for ", or stands
-/// in brackets at its end.
+/// The first numbered element of a module path: "model.layers.12.mlp" to 12. The path is the whole name, or what
+/// follows " for ", or stands in brackets at its end.
 std::string_view module_path_of(std::string_view name);
 std::optional<std::int32_t> layer_of_path(std::string_view path);
 /// "Layer12", "layer_12", "Block<12>".
@@ -55,6 +56,7 @@ struct RangeFacts {
   bool before_node = false;     ///< a hook that runs before a node of the engine
   bool prefetch = false;        ///< gathers ahead of use
   bool module = false;
+  bool mark = false;  ///< delimits iterations: no operation
   std::int32_t layer = kUnknownLayer;
   LabelRule layer_rule = LabelRule::none;
   StringId operation = kNoString;  ///< in the table of operations
@@ -81,8 +83,9 @@ class RangeNames {
   const PhaseRules& phases_;
   const OperationMaps& maps_;
   StringTable& operations_;
+  static constexpr std::size_t kNumKinds = 3;
   std::vector<std::int32_t> index_;  // by name and kind; -1: not computed
-  std::deque<RangeFacts> facts_;  // references stay valid
+  std::deque<RangeFacts> facts_;     // references stay valid
 };
 
 }  // namespace chopper

@@ -47,7 +47,8 @@ class Machine {
     const std::size_t count = taken_.size();
     if (count > 0 && count <= state.by_count.size()) {
       const std::vector<std::string>& names = state.by_count[count - 1];
-      for (std::size_t i = 0; i < count && i < names.size(); i++) result_.labels[taken_[i]].operation = operations_.intern(names[i]);
+      for (std::size_t i = 0; i < count && i < names.size(); i++)
+        result_.labels[taken_[i]].operation = operations_.intern(names[i]);
     }
     taken_.clear();
   }
@@ -82,9 +83,12 @@ class Machine {
         if (accepts(next, item)) return enter(next, item);
       }
     }
-    if (state_ != kNoState && !sequence_.states[state_].next.empty()) return;
+    // Blocks begin where a pass does, or behind a state that leads nowhere; what comes before them (an embedding)
+    // begins a pass.
+    const bool ended = state_ == kNoState || sequence_.states[state_].next.empty();
     for (std::size_t i = 0; i < sequence_.states.size(); i++) {
-      if (sequence_.states[i].entry && accepts(i, item)) return enter(i, item);
+      const SequenceState& entry = sequence_.states[i];
+      if (entry.entry && (ended || !entry.layer) && accepts(i, item)) return enter(i, item);
     }
   }
 
@@ -205,7 +209,8 @@ FeatureSet fused_features(const FeatureRules& rules, std::string_view name) {
 
 }  // namespace
 
-SequenceResult run_sequence(const KernelSequence& sequence, std::span<const SequenceItem> items, StringTable& operations) {
+SequenceResult run_sequence(const KernelSequence& sequence, std::span<const SequenceItem> items,
+                            StringTable& operations) {
   return Machine(sequence, items, operations).run();
 }
 

@@ -31,9 +31,11 @@ struct SequenceResult {
 };
 
 /// Runs one machine over the items. Names go into `operations`.
-SequenceResult run_sequence(const KernelSequence& sequence, std::span<const SequenceItem> items, StringTable& operations);
+SequenceResult run_sequence(const KernelSequence& sequence, std::span<const SequenceItem> items,
+                            StringTable& operations);
 
 /// What a kernel does, by the name of its innermost operator (may be empty), its own name and class.
-FeatureSet features_of(const FeatureRules& rules, std::string_view operator_name, std::string_view kernel_name, GpuClass gpu_class);
+FeatureSet features_of(const FeatureRules& rules, std::string_view operator_name, std::string_view kernel_name,
+                       GpuClass gpu_class);
 
 }  // namespace chopper

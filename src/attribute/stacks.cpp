@@ -8,7 +8,8 @@
 namespace chopper {
 namespace {
 
-// A range that is open. What a call inherits from the ranges around it is kept with each of them, so that a call looks at the top alone.
+// A range that is open. What a call inherits from the ranges around it is kept with each of them, so that a call looks
+// at the top alone.
 struct Open {
   std::uint32_t row;
   std::int64_t end_ns;
@@ -112,7 +113,10 @@ class Sweep {
     const std::size_t here = stack_.size();
     const bool module = ranges_.kind[row] == RangeKind::module;
     const bool operation = ranges_.kind[row] == RangeKind::operation;
-    stack_.push_back({row, end, !module ? here : here == 0 ? kNowhere : stack_.back().range_at,
+    stack_.push_back({row, end,
+                      !module     ? here
+                      : here == 0 ? kNowhere
+                                  : stack_.back().range_at,
                       operation   ? here
                       : here == 0 ? kNowhere
                                   : stack_.back().operation_at,
@@ -158,7 +162,8 @@ class Sweep {
     } else if (facts.module || is_forward_operator(row)) {
       context.repeats = true;
     }
-    if (ranges_.kind[row] == RangeKind::operation && context.outermost_operation == kNoRow) context.outermost_operation = id;
+    if (ranges_.kind[row] == RangeKind::operation && !facts.mark && context.outermost_operation == kNoRow)
+      context.outermost_operation = id;
     if (facts.param_comms) context.comms = id;
     if (facts.kind != kNoString) context.kind = facts.kind;
     if (facts.layer != kUnknownLayer) {
@@ -229,7 +234,8 @@ Stacks find_stacks(const TraceTables& trace, const RangeOrder& order, const std:
   stacks.calls.reserve(by_call.rows.size());
   Sweep sweep(trace, order, partners, names, stacks);
   for (std::size_t t = 0; t < trace.threads.size(); t++) {
-    sweep.run(t, std::span<const std::uint32_t>(by_call.rows).subspan(by_call.begin[t], by_call.begin[t + 1] - by_call.begin[t]));
+    sweep.run(t, std::span<const std::uint32_t>(by_call.rows)
+                     .subspan(by_call.begin[t], by_call.begin[t + 1] - by_call.begin[t]));
   }
   return stacks;
 }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
+
+#include "base/radix_sort.h"
 
 namespace chopper {
 namespace {
@@ -16,6 +19,10 @@ std::uint32_t bucket_index(std::uint64_t value) {
   return (static_cast<std::uint32_t>(shift + 1) << kMantissaBits) + mantissa;
 }
 
+std::uint32_t bucket_of(std::int64_t value) {
+  return bucket_index(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
+}
+
 std::int64_t bucket_middle(std::uint32_t index) {
   if (index < (1u << kMantissaBits)) return index;
   const std::uint32_t shift = (index >> kMantissaBits) - 1;
@@ -27,7 +34,7 @@ std::int64_t bucket_middle(std::uint32_t index) {
 }  // namespace
 
 void QuantileSketch::add(std::int64_t value) {
-  const std::uint32_t index = bucket_index(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
+  const std::uint32_t index = bucket_of(value);
   const auto at = std::lower_bound(buckets_.begin(), buckets_.end(), index,
                                    [](const Bucket& b, std::uint32_t i) { return b.index < i; });
   if (at != buckets_.end() && at->index == index) {
@@ -50,19 +57,34 @@ void QuantileSketch::add_all(std::span<const std::int64_t> values) {
   added.min_ = added.max_ = values[0];
   std::uint64_t sum = 0;
   for (const std::int64_t value : values) {
-    indices.push_back(bucket_index(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0))));
+    indices.push_back(bucket_of(value));
     added.min_ = std::min(added.min_, value);
     added.max_ = std::max(added.max_, value);
     sum += static_cast<std::uint64_t>(value);
   }
   added.sum_ = static_cast<std::int64_t>(sum);
   added.count_ = values.size();
-  std::sort(indices.begin(), indices.end());
-  for (const std::uint32_t index : indices) {
-    if (added.buckets_.empty() || added.buckets_.back().index != index) added.buckets_.push_back({index, 0});
-    added.buckets_.back().count++;
+  // Many values in few buckets, as durations of one kernel are, are counted; others are sorted.
+  const std::uint32_t lowest = bucket_of(added.min_);
+  const std::size_t num_indices = bucket_of(added.max_) - lowest + std::size_t{1};
+  if (num_indices <= 2 * indices.size()) {
+    std::vector<std::uint64_t> counts(num_indices, 0);
+    for (const std::uint32_t index : indices) counts[index - lowest]++;
+    for (std::size_t i = 0; i < num_indices; i++) {
+      if (counts[i] > 0) added.buckets_.push_back({lowest + static_cast<std::uint32_t>(i), counts[i]});
+    }
+  } else {
+    radix_sort(indices, [](std::uint32_t index) { return index; });
+    for (const std::uint32_t index : indices) {
+      if (added.buckets_.empty() || added.buckets_.back().index != index) added.buckets_.push_back({index, 0});
+      added.buckets_.back().count++;
+    }
   }
-  merge(added);
+  if (count_ == 0) {
+    *this = std::move(added);
+  } else {
+    merge(added);
+  }
 }
 
 void QuantileSketch::merge(const QuantileSketch& other) {

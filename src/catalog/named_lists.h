@@ -27,7 +27,8 @@ struct NamedList {
 template <class Rules>
 Result<Rules> read_named_lists(std::string_view text, std::span<const NamedList<Rules>> lists, std::string_view file) {
   const auto bad = [&](const std::string& message) {
-    return Error{ErrorCode::bad_input, message, std::string(file), "compare it with the shipped data/" + std::string(file)};
+    return Error{ErrorCode::bad_input, message, std::string(file),
+                 "compare it with the shipped data/" + std::string(file)};
   };
   toml::table root;
   try {

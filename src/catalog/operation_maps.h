@@ -35,8 +35,8 @@ constexpr FeatureSet bit(Feature feature) { return FeatureSet{1} << static_cast<
 
 /// Words that tell features, from data/operations/features.toml.
 struct FeatureRules {
-  std::map<std::string, FeatureSet, std::less<>> operators;       ///< operator without "aten::"
-  std::map<std::string, FeatureSet, std::less<>> fused_words;     ///< word of a fused kernel's name
+  std::map<std::string, FeatureSet, std::less<>> operators;      ///< operator without "aten::"
+  std::map<std::string, FeatureSet, std::less<>> fused_words;    ///< word of a fused kernel's name
   std::vector<std::pair<std::string, FeatureSet>> kernel_parts;  ///< part of a kernel's name in lower case; first match
 };
 
@@ -61,7 +61,7 @@ struct KernelSequence {
 struct ModuleRule {
   std::vector<std::string> class_parts, parent_parts;  ///< no parts: any
   std::int64_t index = -1, of = -1;                    ///< -1: any
-  FeatureSet accepts = 0;                              ///< work of the module itself with one of these; 0: all work in it
+  FeatureSet accepts = 0;  ///< work of the module itself with one of these; 0: all work in it
   std::string operation;
 };
 
@@ -84,7 +84,9 @@ struct OperationMaps {
 /// Adds the text of one map; `name` is the stem of its file. Fails on malformed TOML, unknown keys and states.
 Result<Done> add_operation_map(OperationMaps& maps, std::string_view toml, std::string_view name);
 
-/// The maps this build ships.
+/// Adds the maps this build ships, in order of name. What was added before is looked at first.
+Result<Done> add_embedded_operation_maps(OperationMaps& maps);
+/// Only the maps this build ships.
 Result<OperationMaps> embedded_operation_maps();
 
 }  // namespace chopper

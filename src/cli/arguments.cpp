@@ -12,6 +12,7 @@
 
 #include "cli/closest_word.h"
 #include "cli/command_line.h"
+#include "cli/selection_words.h"
 #include "engine/gpus.h"
 #include "synth/presets.h"
 
@@ -37,7 +38,9 @@ constexpr std::string_view kHelp =
 // What CLI11 fills; numbers stay text so that the message about a bad one is ours.
 struct Typed {
   std::vector<std::string> runs;
+  SelectionWords selection;
   std::string html, json, csv, gpu, rank, config, iteration_mark, format, threads, progress;
+  std::vector<std::string> operations;
   std::vector<std::string> set_rank;
   bool kernels = false, strict = false, quiet = false, version = false;
   SynthOptions synth;
@@ -88,6 +91,11 @@ void add_run_options(CLI::App& command, Typed& typed) {
   command.add_option("--iteration-mark", typed.iteration_mark, "Ranges whose names begin with TEXT delimit iterations")
       ->type_name("TEXT")
       ->check(refuse_empty);
+  command
+      .add_option("--operations", typed.operations, "A map of operations of your own (chopper operations); repeatable")
+      ->type_name("FILE")
+      ->check(refuse_empty)
+      ->allow_extra_args(false);
   command.add_option("--format", typed.format, "Read every file as this input format (chopper formats)")
       ->type_name("NAME")
       ->check(refuse_empty);
@@ -107,6 +115,16 @@ void add_report_options(CLI::App& command, Typed& typed) {
       ->type_name("DIR")
       ->check(refuse_empty);
   command.add_flag("--kernels", typed.kernels, "Add every kernel and copy to --json and --csv");
+  const auto words = [&](const char* name, std::string& value, const char* summary, const char* type) {
+    command.add_option(name, value, summary)->type_name(type)->check(refuse_empty);
+  };
+  words("--grain", typed.selection.grain, "What rows of operations tell apart besides phase and operation",
+        "layer,iteration");
+  words("--iterations", typed.selection.iterations, "Only these iterations", "A-B");
+  words("--phase", typed.selection.phases, "Only this phase: forward, backward, optimizer, other; several with commas",
+        "NAME");
+  words("--layer", typed.selection.layers, "Only these layers", "A-B");
+  words("--operation", typed.selection.operations, "Only this operation; several with commas", "NAME");
 }
 
 void add_synth_options(CLI::App& command, Typed& typed) {
@@ -295,6 +313,8 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
   options.strict = typed.strict;
   options.config = typed.config;
   options.iteration_mark = typed.iteration_mark;
+  options.operation_files.assign(typed.operations.begin(), typed.operations.end());
+  if (const auto error = read_selection(typed.selection, options)) return usage_error(error->message, error->hint);
   if (auto reply = read_format(typed, formats, options)) return *reply;
   if (auto reply = read_set_rank(typed, options)) return *reply;
   if (auto reply = read_numbers(typed, options)) return *reply;
@@ -341,6 +361,7 @@ struct CommandLine {
         ->check(refuse_empty);
     add(Command::formats, "formats", "The input formats this build reads");
     add(Command::gpus, "gpus", "The gpus this build knows, with their peaks");
+    add(Command::operations, "operations", "The operations this build knows, and how it tells them");
     add(Command::version, "version", "The version of chopper");
     // For those who build on or package chopper: in the reference, not in the help.
     add(Command::schema, "schema", "The JSON Schema of report --json").group("");

@@ -15,7 +15,19 @@
 
 namespace chopper {
 
-enum class Command : std::uint8_t { report, check, synth, demo, formats, gpus, schema, completion, man, version };
+enum class Command : std::uint8_t {
+  report,
+  check,
+  synth,
+  demo,
+  formats,
+  gpus,
+  operations,
+  schema,
+  completion,
+  man,
+  version
+};
 enum class ProgressMode : std::uint8_t { automatic, plain, off };
 
 struct Arguments {

@@ -20,6 +20,7 @@
 #include "cli/progress.h"
 #include "cli/synth_command.h"
 #include "engine/formats.h"
+#include "engine/operations.h"
 #include "report/check_text.h"
 #include "report/csv.h"
 #include "report/health_counts.h"
@@ -291,6 +292,10 @@ int run_command(const Arguments& arguments) {
       return run_demo(arguments);
     case Command::gpus:
       return run_gpus();
+    case Command::operations: {
+      const Result<std::string> text = describe_operations();
+      return text.ok() ? print(text.value()) : fail(text.error());
+    }
     case Command::formats:
       return print(formats_text(list_formats()));
     case Command::schema:

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "engine/engine.h"
 #include "engine/facts.h"
+#include "engine/rules.h"
 
 namespace chopper {
 namespace {
@@ -27,6 +28,7 @@ Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const
   RunOptions options = asked;
   CHOPPER_TRY(options.facts, load_facts(run, asked));
   if (options.iteration_mark.empty()) options.iteration_mark = options.facts.iteration_mark.value_or("");
+  CHOPPER_TRY(options.rules, load_rules(options));
   // More threads than this help no reader; a wrong number must not exhaust the machine.
   constexpr unsigned kMaxThreads = 512;
   const unsigned threads =

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,9 +16,12 @@
 #include "base/result.h"
 #include "catalog/run_facts.h"
 #include "model/rows.h"
+#include "model/selection.h"
 #include "model/summary.h"
 
 namespace chopper {
+
+struct AttributionRules;
 
 /// How far a long read is; written by workers, read by whoever shows it.
 struct Progress {
@@ -37,8 +41,11 @@ struct RunOptions {
   std::map<std::string, std::int64_t> set_rank;  ///< file (path or name) -> rank
   std::optional<std::int64_t> only_rank;         ///< restrict rows
   std::optional<std::int64_t> only_gpu;
+  Selection selection;           ///< restricts the rows of iterations, operations, collectives and kernels
   std::filesystem::path config;  ///< states the facts of the run; empty: chopper.toml of the RUN directories
-  RunFacts facts;                ///< what is stated about the run; analyse_run reads it
+  std::vector<std::filesystem::path> operation_files;  ///< maps of operations of the user (data/operations)
+  std::shared_ptr<const AttributionRules> rules;       ///< load_rules; summarise_file reads them where they are missing
+  RunFacts facts;                                      ///< what is stated about the run; analyse_run reads it
   std::size_t window_bytes = 0;  ///< size of the pieces a file is parsed in; 0: default. Results do not depend on it
   Progress* progress = nullptr;
 };

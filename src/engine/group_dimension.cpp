@@ -33,7 +33,7 @@ std::string_view by_layout(const RunFacts& facts, std::optional<std::int64_t> wo
   }
   const std::int64_t others = tensor * context;
   if (others > kMaxRanks || others * pipeline > kMaxRanks) return {};
-  if (data == 0 && world_size) data = *world_size / (others * pipeline);
+  if (data == 0 && world_size && *world_size <= kMaxRanks) data = *world_size / (others * pipeline);
   if (data < 1) return {};
   const std::optional<std::int64_t> stride = stride_of(ranks_of_text(group.ranks));
   struct Dimension {

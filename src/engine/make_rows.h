@@ -45,20 +45,20 @@ void add_input_row(std::size_t index, const InputSummary& input, Answer& answer)
 /// Tables gpus, coverage, label_rules.
 void add_gpu_rows(const GpuSource& source, Answer& answer);
 /// Tables timeline and windows.
-void add_timeline_rows(const GpuSource& source, Answer& answer);
-/// Tables operations and kernel_summary.
-void add_operation_rows(const GpuSource& source, Answer& answer);
+void add_timeline_rows(const GpuSource& source, const Selection& selection, Answer& answer);
+/// Tables operations, at the grain asked for, and kernel_summary.
+void add_operation_rows(const GpuSource& source, const RunOptions& options, Answer& answer);
 void add_launch_rows(const GpuSource& source, Answer& answer);
 void add_host_blocker_rows(const GpuSource& source, Answer& answer);
 void add_memory_rows(std::size_t index, const InputSummary& input, std::optional<std::int64_t> only_gpu,
-                     Answer& answer);
+                     const Selection& selection, Answer& answer);
 /// `matched`: one for each collective of the gpu.
 void add_collective_rows(const GpuSource& source, std::span<const MatchedCollective> matched,
-                         const GroupDimensionRules& rules, Answer& answer);
-/// The steps of the job: of all its gpus, whatever is selected.
-void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, Answer& answer);
+                         const GroupDimensionRules& rules, const Selection& selection, Answer& answer);
+/// The steps of the job: of all its gpus, whichever are selected.
+void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, const Selection& selection, Answer& answer);
 /// One row for each of `sources`, compared with all gpus of the job.
 void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<InputSummary>& inputs, const Job& job,
-                   const MatchedCollectives& matched, Answer& answer);
+                   const MatchedCollectives& matched, const Selection& selection, Answer& answer);
 
 }  // namespace chopper

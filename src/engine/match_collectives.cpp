@@ -17,13 +17,15 @@ namespace {
 struct Key {
   StringId group, ranks, kind;
   std::int64_t group_size = kNoNumber, iteration = 0;
+  std::int64_t source = kNoNumber, destination = kNoNumber;  // of a transfer between two ranks
   friend bool operator==(const Key&, const Key&) = default;
 };
 struct KeyHash {
   std::size_t operator()(const Key& key) const {
     std::uint64_t h = std::uint64_t{index_of(key.group)} << 32 | index_of(key.ranks);
     for (const std::uint64_t v : {std::uint64_t{index_of(key.kind)}, static_cast<std::uint64_t>(key.group_size),
-                                  static_cast<std::uint64_t>(key.iteration)}) {
+                                  static_cast<std::uint64_t>(key.iteration), static_cast<std::uint64_t>(key.source),
+                                  static_cast<std::uint64_t>(key.destination)}) {
       h = (h ^ h >> 29 ^ v) * 0x9e3779b97f4a7c15ull;
     }
     return h ^ h >> 32;
@@ -76,7 +78,7 @@ class Matcher {
                             const CollectiveRecord& c) const {
     const auto iteration = iteration_key(job_, place, gpu, c.ordinal);
     if (!iteration || (c.group == 0 && c.ranks == 0)) return std::nullopt;
-    return Key{texts[c.group], texts[c.ranks], texts[c.kind], c.group_size, *iteration};
+    return Key{texts[c.group], texts[c.ranks], texts[c.kind], c.group_size, *iteration, c.source, c.destination};
   }
 
   void gather(const GpuPlace& place, std::size_t member) {
@@ -126,8 +128,10 @@ class Matcher {
         matched[i].reason = Reason::single_rank;
         continue;
       }
-      // Of transfers between two ranks of a larger group it is not told which two meet.
-      const bool is_pair = gpu.texts[c.kind] != "p2p" || c.group_size == 2;
+      // Transfers between two ranks are told apart by those ranks; where they are not stated, not at all.
+      const bool is_transfer = gpu.texts[c.kind] == "p2p";
+      const bool is_pair =
+          !is_transfer || (c.source != kNoNumber && c.destination != kNoNumber && meeting.num_members == 2);
       const bool fits = c.group_size == kNoNumber || meeting.num_members <= c.group_size;
       if (!meeting.is_consistent || !is_pair || !fits) continue;
       matched[i].transfer_ns = meeting.shortest_ns[n];

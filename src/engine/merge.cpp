@@ -163,25 +163,29 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     add_input_row(i, input, answer);
     add_health_rows(input.health, static_cast<std::int64_t>(i), answer);
     if (options.only_rank && input.facts.rank != options.only_rank) continue;
-    add_memory_rows(i, input, options.only_gpu, answer);
+    add_memory_rows(i, input, options.only_gpu, options.selection, answer);
     for (std::size_t g = 0; g < input.gpus.size(); g++) {
       const GpuSummary& gpu = input.gpus[g];
       if (options.only_gpu && gpu.device != *options.only_gpu) continue;
       const GpuSource source{i, input, gpu, find_gpu(known, options.facts.gpu_spec, gpu.name)};
       sources.push_back(source);
       add_gpu_rows(source, answer);
-      add_timeline_rows(source, answer);
-      add_operation_rows(source, answer);
+      add_timeline_rows(source, options.selection, answer);
+      add_operation_rows(source, options, answer);
       add_launch_rows(source, answer);
       add_host_blocker_rows(source, answer);
-      add_collective_rows(source, matched[i][g], dimensions, answer);
+      add_collective_rows(source, matched[i][g], dimensions, options.selection, answer);
     }
   }
   if ((options.only_rank || options.only_gpu) && answer.gpus.empty()) {
     return Error{ErrorCode::usage, "the selection holds no gpu", "", "chopper check lists ranks and gpus"};
   }
-  add_step_rows(summaries, job, answer);
-  add_rank_rows(sources, summaries, job, matched, answer);
+  if (!options.selection.is_everything() && !answer.gpus.empty() && answer.operations.empty()) {
+    return Error{ErrorCode::usage, "the selection holds no gpu work", "",
+                 "see what there is: chopper report RUN --csv - --grain layer,iteration"};
+  }
+  add_step_rows(summaries, job, options.selection, answer);
+  add_rank_rows(sources, summaries, job, matched, options.selection, answer);
   sort_rows(answer.health);
   sort_rows(answer.gpus);
   sort_rows(answer.coverage);

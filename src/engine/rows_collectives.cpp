@@ -65,7 +65,7 @@ class Dimensions {
 }  // namespace
 
 void add_collective_rows(const GpuSource& source, std::span<const MatchedCollective> matched,
-                         const GroupDimensionRules& rules, Answer& answer) {
+                         const GroupDimensionRules& rules, const Selection& selection, Answer& answer) {
   const GpuSummary& gpu = source.gpu;
   Dimensions dimensions(source, rules, answer.facts);
   // Where no sequence number is written, our count within the group.
@@ -73,6 +73,14 @@ void add_collective_rows(const GpuSource& source, std::span<const MatchedCollect
   for (std::size_t i = 0; i < gpu.collectives.size(); i++) {
     const CollectiveRecord& c = gpu.collectives[i];
     const std::string& kind = gpu.texts[c.kind];
+    const std::int64_t count = counts[{c.group, c.ranks}]++;
+    if (!selection.is_everything()) {
+      const Field<std::int64_t> number = c.ordinal < 0 ? Field<std::int64_t>() : iteration_number(gpu, c.ordinal);
+      if (!selection.holds_iteration(c.ordinal, number.present() ? number.value() : kNoNumber) ||
+          !selection.holds_layer(c.layer) || !selection.holds_phase(c.phase) || !selection.holds_operation(kind)) {
+        continue;
+      }
+    }
     CollectiveRow row;
     set_source(source, row);
     row.start_ns = c.start_ns;
@@ -84,7 +92,6 @@ void add_collective_rows(const GpuSource& source, std::span<const MatchedCollect
     row.group = c.group == 0 ? Field<std::string>(Reason::no_group) : Field<std::string>(gpu.texts[c.group]);
     row.dimension = dimensions.of(c);
     row.group_size = known_or(c.group_size, Reason::no_group);
-    const std::int64_t count = counts[{c.group, c.ranks}]++;
     row.seq = c.sequence != kNoNumber ? Field<std::int64_t>(c.sequence)
               : c.group != 0          ? Field<std::int64_t>(count)
                                       : Field<std::int64_t>(Reason::no_group);

@@ -23,7 +23,9 @@ class PeakVariation {
   }
   Field<double> value() const {
     if (!any_) return Reason::no_mark;
-    return share_field(highest_ - lowest_, highest_, Reason::zero_length);
+    if (highest_ <= 0) return Reason::zero_length;
+    const auto highest = static_cast<double>(highest_);
+    return (highest - static_cast<double>(lowest_)) / highest;
   }
 
  private:
@@ -68,13 +70,14 @@ void add_host_blocker_rows(const GpuSource& source, Answer& answer) {
 }
 
 void add_memory_rows(std::size_t index, const InputSummary& input, std::optional<std::int64_t> only_gpu,
-                     Answer& answer) {
+                     const Selection& selection, Answer& answer) {
   std::map<std::int32_t, PeakVariation> variations;  // by device
   for (const MemorySummary& memory : input.memory) {
     if (memory.ordinal >= 0 && memory.peak_allocated != kNoNumber) variations[memory.device].add(memory.peak_allocated);
   }
   for (const MemorySummary& memory : input.memory) {
     if (only_gpu && memory.device != *only_gpu) continue;
+    if (memory.ordinal >= 0 && !selection.holds_iteration(memory.ordinal, memory.number)) continue;
     MemoryRow row;
     row.input = static_cast<std::int64_t>(index);
     row.rank = rank_field(input);

@@ -6,14 +6,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/wrapping.h"
 #include "engine/make_rows.h"
 
 namespace chopper {
 namespace {
 
-// Healthy gpus of one kind under a power cap differ by one to two percent in computation; beyond 3 % a gpu stands out.
-constexpr double kSlowRatio = 1.03;
-constexpr double kFastRatio = 0.97;
+// Sums over all operations of healthy gpus of one kind differ by about one percent; from 2 % a gpu stands out, if the
+// waits agree.
+constexpr double kSlowRatio = 1.02;
+constexpr double kFastRatio = 0.98;
 // Who waits less than half as long as the median gpu is waited for.
 constexpr double kShortWait = 0.5;
 
@@ -23,15 +25,19 @@ std::int64_t median(std::vector<std::int64_t> values) {
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
+// Ratios to the lower one alone would all lie above 1.
 double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 bool is_iteration(const TimelineRow& row) { return row.ordinal.present(); }
-bool is_for_statistics(const TimelineRow& row) {
-  return is_iteration(row) && row.complete == true && row.last == false;
+bool is_selected(const TimelineRow& row, const Selection& selection) {
+  return is_iteration(row) &&
+         selection.holds_iteration(row.ordinal.value(), row.iteration.present() ? row.iteration.value() : kNoNumber);
+}
+bool is_for_statistics(const TimelineRow& row, const Selection& selection) {
+  return is_selected(row, selection) && row.complete == true && row.last == false;
 }
 
 // One gpu's window of a step.
@@ -65,13 +71,7 @@ StepRow step_of(const std::vector<InputSummary>& inputs, const std::vector<StepP
 
 // Mean computation of each operation in one iteration.
 std::map<std::pair<Phase, std::string>, double> compute_per_iteration(const GpuSummary& gpu) {
-  std::int64_t complete = 0, all = 0;
-  for (const WindowSummary& window : gpu.windows) {
-    if (!is_iteration(window.row)) continue;
-    all++;
-    if (window.row.complete.value()) complete++;
-  }
-  const auto iterations = static_cast<double>(std::max<std::int64_t>(1, complete > 0 ? complete : all));
+  const auto iterations = static_cast<double>(std::max<std::int64_t>(1, gpu.flops.num_iterations));
   std::map<std::pair<Phase, std::string>, double> means;
   for (const auto& [operation, compute_ns] : gpu.compute_by_operation)
     means[operation] = static_cast<double>(compute_ns) / iterations;
@@ -103,10 +103,11 @@ std::vector<Field<double>> compute_ratios(const std::vector<InputSummary>& input
 }
 
 // Median over the iterations of the summed wait of the collectives launched in it.
-Field<std::int64_t> comm_wait(const GpuSummary& gpu, const std::vector<MatchedCollective>& matched) {
+Field<std::int64_t> comm_wait(const GpuSummary& gpu, const std::vector<MatchedCollective>& matched,
+                              const Selection& selection) {
   std::map<std::int32_t, std::int64_t> waits;
   for (const WindowSummary& window : gpu.windows) {
-    if (is_for_statistics(window.row)) waits[static_cast<std::int32_t>(window.row.ordinal.value())] = 0;
+    if (is_for_statistics(window.row, selection)) waits[static_cast<std::int32_t>(window.row.ordinal.value())] = 0;
   }
   if (waits.empty()) return Reason::no_complete_iteration;
   bool any = false;
@@ -120,7 +121,7 @@ Field<std::int64_t> comm_wait(const GpuSummary& gpu, const std::vector<MatchedCo
       continue;
     }
     any = true;
-    at->second += c.duration_ns - matched[i].transfer_ns;
+    add_wrapping(at->second, c.duration_ns - matched[i].transfer_ns);
   }
   if (!any) return reason;
   std::vector<std::int64_t> sums;
@@ -128,7 +129,7 @@ Field<std::int64_t> comm_wait(const GpuSummary& gpu, const std::vector<MatchedCo
   return median(std::move(sums));
 }
 
-RankRow rank_row(const GpuSource& source) {
+RankRow rank_row(const GpuSource& source, const Selection& selection) {
   RankRow row;
   set_source(source, row);
   const struct {
@@ -144,7 +145,7 @@ RankRow rank_row(const GpuSource& source) {
   for (const auto& column : columns) {
     std::vector<std::int64_t> values;
     for (const WindowSummary& window : source.gpu.windows) {
-      if (is_for_statistics(window.row)) values.push_back((window.row.*column.from).value());
+      if (is_for_statistics(window.row, selection)) values.push_back((window.row.*column.from).value());
     }
     row.num_windows = static_cast<std::int64_t>(values.size());
     if (values.empty()) {
@@ -168,7 +169,8 @@ Field<std::string> hint_of(const RankRow& row, const std::vector<std::int64_t>& 
 
 }  // namespace
 
-void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, Answer& answer) {
+void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, const Selection& selection,
+                   Answer& answer) {
   std::map<std::int64_t, std::vector<StepPart>> steps;
   std::size_t num_gpus = 0;
   for (std::size_t p = 0; p < job.gpus.size(); p++) {
@@ -183,13 +185,14 @@ void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, Answ
   }
   std::int64_t ordinal = 0;
   for (const auto& [key, parts] : steps) {
-    answer.steps.push_back(step_of(inputs, parts, num_gpus));
-    answer.steps.back().ordinal = ordinal++;
+    StepRow step = step_of(inputs, parts, num_gpus);
+    step.ordinal = ordinal++;
+    if (is_selected(*parts.front().row, selection)) answer.steps.push_back(std::move(step));
   }
 }
 
 void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<InputSummary>& inputs, const Job& job,
-                   const MatchedCollectives& matched, Answer& answer) {
+                   const MatchedCollectives& matched, const Selection& selection, Answer& answer) {
   const std::vector<Field<double>> ratios = compute_ratios(inputs, job);
   std::map<std::pair<std::size_t, const GpuSummary*>, Field<double>> ratio_of;
   std::vector<std::int64_t> waits;
@@ -197,14 +200,14 @@ void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<Inpu
     const GpuPlace& place = job.gpus[p];
     const GpuSummary& gpu = inputs[place.input].gpus[place.gpu];
     ratio_of[{place.input, &gpu}] = ratios[p];
-    const Field<std::int64_t> wait = comm_wait(gpu, matched[place.input][place.gpu]);
+    const Field<std::int64_t> wait = comm_wait(gpu, matched[place.input][place.gpu], selection);
     if (wait.present()) waits.push_back(wait.value());
   }
   for (const GpuSource& source : sources) {
-    RankRow row = rank_row(source);
+    RankRow row = rank_row(source, selection);
     const auto ratio = ratio_of.find({source.index, &source.gpu});
     const auto g = static_cast<std::size_t>(&source.gpu - source.input.gpus.data());
-    row.comm_wait_ns = comm_wait(source.gpu, matched[source.index][g]);
+    row.comm_wait_ns = comm_wait(source.gpu, matched[source.index][g], selection);
     row.compute_ratio = ratio != ratio_of.end() ? ratio->second
                         : job.has_separate_jobs ? Field<double>(Reason::rank_unknown)
                                                 : Field<double>(Reason::unmatched_ranks);

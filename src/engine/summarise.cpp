@@ -10,6 +10,7 @@
 #include "attribute/attribute.h"
 #include "engine/engine.h"
 #include "engine/recognise.h"
+#include "engine/rules.h"
 #include "ingest/format.h"
 
 namespace chopper {
@@ -77,8 +78,8 @@ void set_extent(const TraceTables& trace, InputSummary& summary) {
   if (!summary.has_times && trace.facts.host_first_ns) include(*trace.facts.host_first_ns, *trace.facts.host_last_ns);
 }
 
-KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels,
-                           const std::vector<KernelTimes>& times) {
+KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels, const std::vector<KernelTimes>& times,
+                           const SelectedRows& selected) {
   KernelRecords kept;
   const GpuWorkTable& gpu = trace.gpu_work;
   const auto text = [&](StringId id) { return kept.strings.intern(trace.strings.view(id)); };
@@ -90,6 +91,7 @@ KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels
   };
   const auto range_name = [&](RowId row) { return row == kNoRow ? kNoString : text(trace.ranges.name[index_of(row)]); };
   for (std::size_t i = 0; i < num_rows(gpu); i++) {
+    if (!selected(i)) continue;
     const bool linked = labels.launch[i] != kNoRow;
     const std::uint32_t call = linked ? index_of(labels.launch[i]) : 0;
     const LaunchExtents extents = launch_extents(trace, labels, i);
@@ -142,11 +144,10 @@ namespace {
 
 Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& options, unsigned threads) {
   CHOPPER_TRY(const TraceFormat* format, recognise(file.path, options.format));
-  AttributionRules rules;
-  CHOPPER_TRY(rules.classes, embedded_class_rules());
-  CHOPPER_TRY(rules.phases, embedded_phase_rules());
-  CHOPPER_TRY(rules.operations, embedded_operation_maps());
-  rules.iteration_mark = options.iteration_mark;
+  std::shared_ptr<const AttributionRules> rules = options.rules;
+  if (rules == nullptr) {
+    CHOPPER_TRY(rules, load_rules(options));
+  }
   ReadOptions read;
   read.threads = threads;
   read.window_bytes = options.window_bytes;
@@ -162,13 +163,15 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   if (error) summary.facts.file_bytes = trace.facts.text_bytes;
   summary.health = trace.health;
   set_extent(trace, summary);
-  const GpuWorkLabels labels = attribute_gpu_work(trace, rules, file.shown, summary.health, threads);
+  const GpuWorkLabels labels = attribute_gpu_work(trace, *rules, file.shown, summary.health, threads);
   summary.mark_kind = labels.iterations.kind;
   std::vector<KernelTimes> times;
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
   SummaryOptions how;
   how.shown = file.shown;
-  how.grain = {options.grain_layer, options.grain_iteration};
+  how.grain.layer = options.grain_layer || options.selection.layers;
+  how.grain.iteration = options.grain_iteration || options.selection.iterations;
+  how.selection = options.selection;
   how.known = known;
   how.gpu_spec = options.facts.gpu_spec;
   CHOPPER_TRY(const HostBlockerRules blockers, embedded_host_blocker_rules());
@@ -176,7 +179,8 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   how.threads = threads;
   summary.gpus = summarise_gpus(trace, labels, how, summary.health, options.keep_kernels ? &times : nullptr);
   summary.memory = summarise_memory(trace, labels.iterations);
-  if (options.keep_kernels) summary.kernel_records = keep_records(trace, labels, times);
+  if (options.keep_kernels)
+    summary.kernel_records = keep_records(trace, labels, times, SelectedRows(options.selection, labels));
   set_rank(file, options, summary);
   return summary;
 }

@@ -651,7 +651,7 @@ bool key_less(const Row& a, const Row& b) {
   if constexpr (I >= Row::num_keys) {
     return false;
   } else {
-    const auto column = std::get<I>(Row::columns());
+    static constexpr auto column = std::get<I>(Row::columns());  // all columns are not made anew for each comparison
     if (a.*column.member < b.*column.member) return true;
     if (b.*column.member < a.*column.member) return false;
     return key_less<Row, I + 1>(a, b);

@@ -63,6 +63,12 @@ struct OperationSummary {
   QuantileSketch instances;          ///< summed durations
 };
 
+/// FLOPs of work launched in the complete iterations; in all of them when none is complete.
+struct IterationFlops {
+  double total = 0, forward = 0, recompute = 0;
+  std::int64_t num_iterations = 0;
+};
+
 /// A window and the work launched in its iteration.
 struct WindowSummary {
   TimelineRow row;  ///< input, rank and gpu are filled when rows are made
@@ -91,7 +97,7 @@ struct MemorySummary {
 /// One collective of one gpu. Texts are indices into `GpuSummary::texts`.
 struct CollectiveRecord {
   std::int64_t start_ns = 0, duration_ns = 0, exposed_ns = 0, stream = kNoNumber, sequence = kNoNumber;
-  std::int64_t bytes = kNoNumber, group_size = kNoNumber;
+  std::int64_t bytes = kNoNumber, group_size = kNoNumber, source = kNoNumber, destination = kNoNumber;
   std::uint64_t offset = 0;
   std::int32_t ordinal = kNoIteration, layer = kUnknownLayer, launch_layer = kUnknownLayer;
   std::uint32_t kind = 0, group = 0, description = 0, ranks = 0;
@@ -109,7 +115,9 @@ struct GpuSummary {
   std::map<std::pair<std::string, LabelRule>, LabelCount> label_rules;  ///< by kind of label
   std::map<KernelKey, QuantileSketch> kernels;
   std::map<OperationKey, OperationSummary> operations;
-  std::map<std::pair<Phase, std::string>, std::int64_t> compute_by_operation;  ///< summed COMP durations
+  std::map<std::pair<Phase, std::string>, std::int64_t> compute_by_operation;  ///< summed COMP durations, of the
+                                                                               ///< iterations of `flops`
+  IterationFlops flops;
   std::map<Phase, LaunchSummary> launches;
   std::map<std::pair<std::string, std::string>, BlockerSummary> blockers;  ///< by kind and name
   std::vector<CollectiveRecord> collectives;                               ///< in order of (start, offset)

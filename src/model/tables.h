@@ -24,7 +24,7 @@ enum class RowId : std::uint32_t {};
 inline constexpr RowId kNoRow{0xffffffffu};
 constexpr std::uint32_t index_of(RowId id) { return static_cast<std::uint32_t>(id); }
 
-inline constexpr std::int64_t kNoId = 0;              ///< correlation or external id: none
+inline constexpr std::int64_t kNoId = 0;              ///< correlation: none
 inline constexpr std::int64_t kNoNumber = INT64_MIN;  ///< any other integer argument that is not there
 inline constexpr std::int32_t kUnknownDevice = -1;    ///< device neither in args nor as pid
 
@@ -54,7 +54,6 @@ struct GpuWorkTable {
   std::vector<std::int32_t> device;
   std::vector<std::int64_t> stream;
   std::vector<std::int64_t> correlation;
-  std::vector<std::int64_t> external_id;
   std::vector<std::int64_t> bytes;
   std::vector<Extent> grid;
   std::vector<Extent> block;
@@ -64,8 +63,7 @@ struct GpuWorkTable {
   static constexpr auto columns() {
     using T = GpuWorkTable;
     return std::make_tuple(&T::name, &T::category, &T::start_ns, &T::duration_ns, &T::device, &T::stream,
-                           &T::correlation, &T::external_id, &T::bytes, &T::grid, &T::block, &T::collective,
-                           &T::offset);
+                           &T::correlation, &T::bytes, &T::grid, &T::block, &T::collective, &T::offset);
   }
 };
 
@@ -92,7 +90,6 @@ struct HostRangeTable {
   std::vector<std::int64_t> start_ns;
   std::vector<std::int64_t> duration_ns;
   std::vector<ThreadId> thread;
-  std::vector<std::int64_t> external_id;
   std::vector<std::int64_t> sequence_number;
   std::vector<std::int64_t> forward_thread;
   std::vector<StringId> shapes;   ///< "Input Dims" of an operator as written, or none
@@ -102,8 +99,8 @@ struct HostRangeTable {
 
   static constexpr auto columns() {
     using T = HostRangeTable;
-    return std::make_tuple(&T::name, &T::kind, &T::start_ns, &T::duration_ns, &T::thread, &T::external_id,
-                           &T::sequence_number, &T::forward_thread, &T::shapes, &T::types, &T::collective, &T::offset);
+    return std::make_tuple(&T::name, &T::kind, &T::start_ns, &T::duration_ns, &T::thread, &T::sequence_number,
+                           &T::forward_thread, &T::shapes, &T::types, &T::collective, &T::offset);
   }
 };
 
@@ -136,11 +133,12 @@ struct CollectiveTable {
   std::vector<std::int64_t> in_elements;
   std::vector<std::int64_t> out_elements;
   std::vector<std::int64_t> sequence;
+  std::vector<std::int64_t> source, destination;  ///< ranks of a point-to-point transfer
 
   static constexpr auto columns() {
     using T = CollectiveTable;
     return std::make_tuple(&T::kind, &T::group, &T::description, &T::ranks, &T::dtype, &T::group_size, &T::in_elements,
-                           &T::out_elements, &T::sequence);
+                           &T::out_elements, &T::sequence, &T::source, &T::destination);
   }
 };
 

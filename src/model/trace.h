@@ -117,12 +117,13 @@ struct CollectiveLabels {
   std::vector<StringId> group, description;  ///< process group, or none
   std::vector<StringId> ranks;               ///< as written, or none
   std::vector<std::int64_t> group_size, sequence, bytes;
+  std::vector<std::int64_t> source, destination;  ///< ranks of a point-to-point transfer
   std::vector<std::int32_t> launch_layer;
 
   static constexpr auto columns() {
     using T = CollectiveLabels;
     return std::make_tuple(&T::gpu_row, &T::group, &T::description, &T::ranks, &T::group_size, &T::sequence, &T::bytes,
-                           &T::launch_layer);
+                           &T::source, &T::destination, &T::launch_layer);
   }
 };
 

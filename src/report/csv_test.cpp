@@ -44,8 +44,8 @@ TEST(CsvTable, WritesMissingAsEmpty) {
   kernel.num = 3;
   answer.kernel_summary = {kernel};
   EXPECT_EQ(table_of(answer, "kernel_summary"),
-            "input,rank,gpu,name,class,grid,block,num,total_ns,min_ns,p50_ns,p95_ns,max_ns\n"
-            "0,,2,\"a,b\",vector,16x2x1,,3,0,0,0,0,0\n");
+            "input,rank,gpu,name,class,operation,grid,block,num,total_ns,min_ns,p50_ns,p95_ns,max_ns\n"
+            "0,,2,\"a,b\",vector,,16x2x1,,3,0,0,0,0,0\n");
 }
 
 TEST(CsvTable, JoinsExamples) {

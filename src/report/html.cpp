@@ -87,14 +87,32 @@ class Cutter {
   std::vector<Row> keep_if(const std::string& rule, Keep keep) const {
     std::vector<Row> kept;
     std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(kept), keep);
-    if (kept.size() < rows_.size()) left_out_.push_back({Row::table, rows_.size(), kept.size(), rule});
+    note(kept.size(), rule);
     return kept;
   }
 
  private:
+  // A table that comes in two parts (the time line) has one entry.
+  void note(std::size_t num_kept, const std::string& rule) const {
+    if (num_kept == rows_.size()) return;
+    if (!left_out_.empty() && left_out_.back().table == Row::table) {
+      left_out_.back().num_rows += rows_.size();
+      left_out_.back().num_embedded += num_kept;
+      left_out_.back().rule = rule;
+    } else {
+      left_out_.push_back({Row::table, rows_.size(), num_kept, rule});
+    }
+  }
+
   const std::vector<Row>& rows_;
   std::vector<LeftOutRows>& left_out_;
 };
+
+std::int64_t num_iterations_of(const std::vector<TimelineRow>& windows) {
+  std::int64_t count = 0;
+  for (const TimelineRow& row : windows) count = std::max(count, key_part(row.ordinal) + 1);
+  return count;
+}
 
 // The first whole iterations of each gpu that fit, at least one.
 std::vector<CollectiveRow> cut_collectives(const std::vector<CollectiveRow>& rows, const std::set<GpuKey>& gpus,
@@ -114,8 +132,9 @@ std::vector<CollectiveRow> cut_collectives(const std::vector<CollectiveRow>& row
   const std::size_t num_iterations = per_iteration.size() - per_iteration.count(-1);
   std::size_t outside_budget = kMaxCollectives - std::min(kMaxCollectives, num_kept);
   if (kept.size() == num_iterations && per_iteration[-1] <= outside_budget && !is_cut) return rows;
-  std::string rule = is_cut ? "those of the chosen gpus" : "those of all gpus";
-  rule += fmt::format(", of the first {} of {} iterations", kept.size(), num_iterations);
+  std::string rule = is_cut ? "those of the chosen GPUs" : "those of all GPUs";
+  if (kept.size() < num_iterations)
+    rule += fmt::format(", of the first {} of {} iterations", kept.size(), num_iterations);
   return Cutter(rows, left_out).keep_if(rule, [&](const CollectiveRow& row) {
     if (is_cut && !gpus.contains(key_of(row))) return false;
     if (row.ordinal.present()) return kept.contains(row.ordinal.value());
@@ -136,7 +155,7 @@ std::vector<KernelSummaryRow> cut_kernels(const std::vector<KernelSummaryRow>& r
     std::sort(values.begin(), values.end(), std::greater<>());
     values.resize(std::min(values.size(), each));
   }
-  const std::string rule = fmt::format("the {} that take most time of each {}gpu", each, is_cut ? "chosen " : "");
+  const std::string rule = fmt::format("the {} that take most time of each {}GPU", each, is_cut ? "chosen " : "");
   return Cutter(rows, left_out).keep_if(rule, [&](const KernelSummaryRow& row) {
     return (!is_cut || gpus.contains(key_of(row))) && row.total_ns >= times[key_of(row)].back();
   });
@@ -197,7 +216,7 @@ PageTables page_tables(const Answer& answer) {
   for (const TimelineRow& row : answer.timeline) all.insert(key_of(row));
   const bool is_cut = gpus.size() < all.size();
   const std::string rule =
-      is_cut ? fmt::format("those of {} of {} gpus: the slowest, the fastest, and others evenly chosen", gpus.size(),
+      is_cut ? fmt::format("those of {} of {} GPUs: the slowest, the fastest, and others evenly chosen", gpus.size(),
                            all.size())
              : "";
   const auto of_chosen = [&](const auto& row) { return !is_cut || gpus.contains(key_of(row)); };
@@ -218,9 +237,10 @@ PageTables page_tables(const Answer& answer) {
     const bool in_time = !row.ordinal.present() || row.ordinal.value() < static_cast<std::int64_t>(max_iterations);
     return of_chosen(row) && in_time;
   };
-  const std::string iterations_rule = is_cut
-                                          ? fmt::format("{}; at most their first {} iterations", rule, max_iterations)
-                                          : fmt::format("those of the first {} iterations", max_iterations);
+  const std::string early_rule =
+      fmt::format("those of the first {} of {} iterations", max_iterations, num_iterations_of(answer.windows));
+  const bool all_early = num_iterations_of(answer.windows) <= static_cast<std::int64_t>(max_iterations);
+  const std::string iterations_rule = all_early ? rule : is_cut ? rule + ", and " + early_rule : early_rule;
   out.windows = Cutter(answer.windows, page.left_out).keep_if(iterations_rule, early);
   out.operations = cut(answer.operations);
   out.launch = cut(answer.launch);
@@ -228,11 +248,11 @@ PageTables page_tables(const Answer& answer) {
   out.memory = Cutter(answer.memory, page.left_out).keep_if(iterations_rule, early);
   const std::set<std::size_t> places = spread_places(answer.ranks.size(), kMaxRanks);
   std::size_t place = 0;
-  out.ranks =
-      Cutter(answer.ranks, page.left_out)
-          .keep_if(fmt::format("{} gpus, evenly chosen, and the chosen ones", kMaxRanks), [&](const RankRow& row) {
-            return places.contains(place++) || (is_cut && gpus.contains(key_of(row)));
-          });
+  out.ranks = Cutter(answer.ranks, page.left_out)
+                  .keep_if(fmt::format("those of {} GPUs, evenly chosen, with the slowest and the fastest", kMaxRanks),
+                           [&](const RankRow& row) {
+                             return places.contains(place++) || (is_cut && gpus.contains(key_of(row)));
+                           });
   out.collectives = cut_collectives(answer.collectives, gpus, is_cut, page.left_out);
   out.kernel_summary = cut_kernels(answer.kernel_summary, gpus, is_cut, page.left_out);
   return page;

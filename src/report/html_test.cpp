@@ -89,7 +89,7 @@ TEST(PageTables, ManyGpusLeaveTheSlowestTheFastestAndSomeBetween) {
   EXPECT_EQ(page.left_out[0].table, "timeline");
   EXPECT_EQ(page.left_out[0].num_rows, 3000u);
   EXPECT_EQ(page.left_out[0].num_embedded, ranks.size());
-  EXPECT_NE(page.left_out[0].rule.find("of 3000 gpus"), std::string::npos);
+  EXPECT_NE(page.left_out[0].rule.find("of 3000 GPUs"), std::string::npos);
 }
 
 TEST(PageTables, ManyCollectivesLeaveTheFirstWholeIterations) {
@@ -105,7 +105,7 @@ TEST(PageTables, ManyCollectivesLeaveTheFirstWholeIterations) {
   EXPECT_EQ(page.answer.collectives.size(), 6000u);
   EXPECT_EQ(page.answer.collectives.back().ordinal.value(), 5);
   ASSERT_EQ(page.left_out.size(), 1u);
-  EXPECT_EQ(page.left_out[0].rule, "those of all gpus, of the first 6 of 10 iterations");
+  EXPECT_EQ(page.left_out[0].rule, "those of all GPUs, of the first 6 of 10 iterations");
 }
 
 TEST(PageTables, ManyKernelsLeaveThoseThatTakeMostTime) {

@@ -67,9 +67,12 @@ TEST(JsonNumber, IsShortestThatReadsBack) {
 }
 
 TEST(WriteJson, EmptyAnswerHasEveryTable) {
-  EXPECT_EQ(json_of({}, false),
-            "{\n\"chopper\":{\"version\":\"1.2.3\",\"schema\":1},\n\"inputs\":[],\n\"gpus\":[],\n\"health\":[],\n"
-            "\"coverage\":[],\n\"timeline\":[],\n\"kernel_summary\":[]\n}\n");
+  EXPECT_EQ(
+      json_of({}, false),
+      "{\n\"chopper\":{\"version\":\"1.2.3\",\"schema\":1},\n\"inputs\":[],\n\"gpus\":[],\n\"health\":[],\n"
+      "\"coverage\":[],\n\"label_rules\":[],\n\"timeline\":[],\n\"steps\":[],\n\"ranks\":[],\n\"operations\":[],\n"
+      "\"launch\":[],\n\"host_blockers\":[],\n\"collectives\":[],\n\"memory\":[],\n\"throughput\":[],\n"
+      "\"kernel_summary\":[]\n}\n");
   const std::string with_kernels = json_of({}, true);
   EXPECT_NE(with_kernels.find("\"kernels\":[],\n\"copies\":[]\n}"), std::string::npos);
 }

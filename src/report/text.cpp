@@ -197,9 +197,11 @@ std::string answer_text(const Answer& answer, const TextOptions& options) {
     add_no_gpu(page, answer);
     return page.take();
   }
-  add_split(page, answer, checked);
-  add_gpu_table(page, answer);
-  add_losses(page, answer);
+  const TimeBasis basis = time_basis(answer);
+  add_split(page, answer, basis, checked);
+  add_gpu_table(page, answer, basis);
+  add_losses(page, answer, basis);
+  add_top_operations(page, answer, basis);
   add_top_kernels(page, answer);
   return page.take();
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/health_counts.h"
+#include "report/losses.h"
 #include "report/quantity.h"
 #include "report/shown_gpus.h"
 #include "report/utf8.h"
@@ -18,7 +19,9 @@
 namespace chopper {
 namespace {
 
-constexpr std::size_t kRows = 5;           // of the ranked lists
+constexpr std::size_t kRows = 3;  // of the kernels
+constexpr std::size_t kOperations = 6;
+constexpr std::size_t kLosses = 6;
 constexpr std::size_t kGpuRows = 8;        // of the gpu table: one node
 constexpr std::size_t kTimeColumn = 20;    // of "gpu time": right of the labels
 constexpr std::size_t kNoteColumn = 41;    // right of time and share
@@ -56,11 +59,11 @@ ShownSplit shown_split(const TimeSplit& mean) {
   return shown;
 }
 
-std::string range_text(const std::vector<TimelineRow>& rows, TimePart part) {
+std::string range_text(const TimeBasis& basis, TimePart part) {
   double low = 1;
   double high = 0;
-  for (const TimelineRow& row : rows) {
-    const double share = split_of(row).share(part);
+  for (const GpuTime& gpu : basis.gpus) {
+    const double share = gpu.split.share(part);
     low = std::min(low, share);
     high = std::max(high, share);
   }
@@ -102,35 +105,59 @@ std::string whole_note(double whole_ns, std::int64_t part_steps, const TimeScale
   return "of " + (part_steps > 0 ? scale.text(std::llround(whole_ns / scale.step_ns)) : duration_text(whole_ns));
 }
 
-std::string communication_note(const Answer& answer, const ShownSplit& shown) {
+// "backward 61 %, forward 29 %, ...": shares of the summed durations of computation; classes where no phase is known.
+std::string phase_note(const Answer& answer) {
+  std::map<std::string, double> sum_of;
+  double total = 0;
+  for (const OperationRow& row : answer.operations) {
+    if (!is_compute_class(row.gpu_class)) continue;
+    sum_of[row.phase] += static_cast<double>(row.duration_ns);
+    total += static_cast<double>(row.duration_ns);
+  }
+  const double unknown =
+      sum_of[std::string(to_string(Phase::other))] + sum_of[std::string(to_string(Phase::unlabelled))];
+  if (!(total > 0) || unknown > 0.9 * total) return class_note(answer);
+  std::vector<std::pair<double, std::string>> ranked;
+  for (const auto& [name, sum] : sum_of) ranked.emplace_back(-sum, name);
+  std::sort(ranked.begin(), ranked.end());
+  std::string out;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, ranked.size()); i++) {
+    const double share = -ranked[i].first / total;
+    if (share < 0.005) break;
+    out += fmt::format("{}{} {:.0f} %", out.empty() ? "" : ", ", ranked[i].second, share * 100);
+  }
+  return out;
+}
+
+std::string communication_note(const TimeBasis& basis, const ShownSplit& shown) {
   double comm = 0;
   double overlap = 0;
-  for (const TimelineRow& row : answer.timeline) {
-    comm += static_cast<double>(row.comm_ns);
-    overlap += static_cast<double>(row.overlap_ns);
+  for (const GpuTime& gpu : basis.gpus) {
+    comm += gpu.comm_ns;
+    overlap += gpu.overlap_ns;
   }
   if (!(comm > 0)) return "no communication";
-  const std::string whole = whole_note(comm / static_cast<double>(answer.timeline.size()),
+  const std::string whole = whole_note(comm / static_cast<double>(basis.gpus.size()),
                                        shown.steps[index_of(TimePart::exposed_comm)], shown.scale);
   return fmt::format("{}; {} hidden by compute", whole, share_text(overlap / comm));
 }
 
-std::string copies_note(const Answer& answer, const ShownSplit& shown) {
+std::string copies_note(const TimeBasis& basis, const ShownSplit& shown) {
   double copies = 0;
-  for (const TimelineRow& row : answer.timeline) copies += static_cast<double>(row.memcpy_ns);
+  for (const GpuTime& gpu : basis.gpus) copies += gpu.copies_ns;
   if (!(copies > 0)) return "no copies";
-  return whole_note(copies / static_cast<double>(answer.timeline.size()), shown.steps[index_of(TimePart::copies)],
+  return whole_note(copies / static_cast<double>(basis.gpus.size()), shown.steps[index_of(TimePart::copies)],
                     shown.scale);
 }
 
-std::string note_of(const Answer& answer, const ShownSplit& shown, TimePart part) {
+std::string note_of(const Answer& answer, const TimeBasis& basis, const ShownSplit& shown, TimePart part) {
   switch (part) {
     case TimePart::computation:
-      return class_note(answer);
+      return phase_note(answer);
     case TimePart::exposed_comm:
-      return communication_note(answer, shown);
+      return communication_note(basis, shown);
     case TimePart::copies:
-      return copies_note(answer, shown);
+      return copies_note(basis, shown);
     case TimePart::host_late:
       return "idle: kernel not launched yet";
     case TimePart::dispatch:
@@ -153,43 +180,6 @@ Style style_of(TimePart part) {
   }
 }
 
-std::string_view loss_name(TimePart part) {
-  switch (part) {
-    case TimePart::exposed_comm:
-      return "exposed communication";
-    case TimePart::copies:
-      return "exposed copies";
-    case TimePart::host_late:
-      return "kernels launched late";
-    case TimePart::dispatch:
-      return "launch to start";
-    default:
-      return "idle, no launch gap";
-  }
-}
-
-std::string_view advice_for(TimePart part) {
-  switch (part) {
-    case TimePart::exposed_comm:
-      return "run it beside computation: prefetch, bucket sizes";
-    case TimePart::copies:
-      return "pinned memory, non_blocking, a stream of their own";
-    case TimePart::host_late:
-      return "host too slow: compile, graphs, larger kernels";
-    case TimePart::dispatch:
-      return "short kernels: graphs, fusion; stream dependencies";
-    default:
-      return "synchronisation, data loading, other ranks";
-  }
-}
-
-// The gpu, or window of it, that loses the largest share.
-const ShownGpu& worst_gpu(const ShownGpus& gpus, TimePart part) {
-  return *std::max_element(gpus.rows.begin(), gpus.rows.end(), [part](const ShownGpu& a, const ShownGpu& b) {
-    return split_of(*a.row).share(part) < split_of(*b.row).share(part);
-  });
-}
-
 std::uint64_t kernels_without_launch(const Answer& answer) {
   std::uint64_t sum = 0;
   for (const TimelineRow& row : answer.timeline) sum += static_cast<std::uint64_t>(row.num_no_launch);
@@ -206,8 +196,7 @@ const GpuRow* gpu_row_of(const Answer& answer, const TimelineRow& row) {
 constexpr std::size_t kTableColumns = 8;
 using TableLine = std::array<std::string, kTableColumns>;
 
-TableLine gpu_line(const Answer& answer, const ShownGpu& shown) {
-  const TimeSplit split = split_of(*shown.row);
+TableLine gpu_line(const Answer& answer, const ShownGpu& shown, const TimeSplit& split) {
   const auto percent = [](double share) { return fmt::format("{:.1f} %", share * 100); };
   const double launch = split.share(TimePart::host_late) + split.share(TimePart::dispatch);
   const GpuRow* gpu = gpu_row_of(answer, *shown.row);
@@ -219,6 +208,17 @@ TableLine gpu_line(const Answer& answer, const ShownGpu& shown) {
           percent(launch + split.share(TimePart::other_idle)),
           percent(launch),
           gpu == nullptr ? "" : count_text(static_cast<std::uint64_t>(gpu->num_kernels))};
+}
+
+// "waits for others", "computes 1.12 x as long": what stands out, from the table of ranks.
+std::string hint_of(const Answer& answer, const TimelineRow& row) {
+  for (const RankRow& rank : answer.ranks) {
+    if (rank.input != row.input || !is_same_gpu(rank, row) || !rank.hint.present()) continue;
+    if (rank.hint.value() == "straggler" && rank.compute_ratio.present())
+      return fmt::format("computes {:.2f} x as long", rank.compute_ratio.value());
+    if (rank.hint.value() == "waits") return "waits for others";
+  }
+  return "";
 }
 
 // Columns of the usual width, so that tables of different runs look alike. Where that would be wider than the page, the
@@ -277,21 +277,59 @@ std::string short_kernel_name(std::string_view name) {
 
 }  // namespace
 
-void add_split(Page& page, const Answer& answer, const TextOptions& options) {
-  const std::vector<TimelineRow>& rows = answer.timeline;
-  const bool several = rows.size() > 1;
-  const TimeSplit mean = mean_split(rows);
-  const ShownSplit shown = shown_split(mean);
+namespace {
 
-  add_section(page, "gpu time");
-  page.tab(kTimeColumn);
-  page.add(fmt::format("{:>11}{}", shown.scale.text(shown.span_steps), percent_of_mille(mean.span_ns > 0 ? 1000 : 0)));
+// "slowest gpu, median of 3", and what the run achieves.
+void add_step_title(Page& page, const Answer& answer, const TimeBasis& basis, bool several) {
   page.tab(kNoteColumn);
   if (several) page.add(fmt::format("{:>{}}", "min..max", kRangeColumns - 1), Style::dim);
   page.tab(kNoteColumn + (several ? kRangeColumns : 0));
-  page.add("first to last gpu work", Style::dim);
-  if (several) page.add(", mean of " + shown_gpus(rows).counted_rows(), Style::dim);
+  if (!basis.steps) {
+    page.add("first to last gpu work", Style::dim);
+    if (several) page.add(", mean of " + shown_gpus(answer.timeline).counted_rows(), Style::dim);
+    page.end_line();
+    return;
+  }
+  std::size_t num_steps = 0;
+  for (const GpuTime& gpu : basis.gpus) num_steps = std::max(num_steps, gpu.num_steps);
+  std::string text = "mean of " + counted(num_steps, "step");
+  if (several) text += " on " + counted(basis.gpus.size(), "gpu");
+  if (basis.with_last) text += ", to its last work";
+  page.add(text, Style::dim);
   page.end_line();
+}
+
+// The line of the run: step time, tokens, utilisation; only what is known.
+void add_throughput(Page& page, const Answer& answer) {
+  const ThroughputRow* best = nullptr;
+  for (const ThroughputRow& row : answer.throughput) {
+    if (row.step_time_ns.present() && (best == nullptr || (row.mfu.present() && !best->mfu.present()))) best = &row;
+  }
+  if (best == nullptr) return;
+  add_section(page, "step");
+  page.tab(kTimeColumn);
+  page.add(fmt::format("{:>11}", duration_text(static_cast<double>(best->step_time_ns.value()))), Style::title);
+  std::string text = fmt::format("  slowest gpu, median of {}", best->num_steps);
+  if (best->tokens_per_s_per_gpu.present())
+    text += fmt::format("   {} tokens/s per gpu",
+                        count_text(static_cast<std::uint64_t>(std::llround(best->tokens_per_s_per_gpu.value()))));
+  if (best->mfu.present()) text += fmt::format("   MFU {:.1f} % ({})", best->mfu.value() * 100, best->convention);
+  page.add(text);
+  page.end_line();
+}
+
+}  // namespace
+
+void add_split(Page& page, const Answer& answer, const TimeBasis& basis, const TextOptions& options) {
+  const bool several = basis.gpus.size() > 1;
+  const TimeSplit& mean = basis.mean;
+  const ShownSplit shown = shown_split(mean);
+
+  add_throughput(page, answer);
+  add_section(page, basis.steps ? "gpu time of a step" : "gpu time");
+  page.tab(kTimeColumn);
+  page.add(fmt::format("{:>11}{}", shown.scale.text(shown.span_steps), percent_of_mille(mean.span_ns > 0 ? 1000 : 0)));
+  add_step_title(page, answer, basis, several);
   const std::size_t bar_columns = several ? 8 : 16;
   for (std::size_t p = 0; p < kNumTimeParts; p++) {
     std::size_t column = kNoteColumn;
@@ -301,7 +339,7 @@ void add_split(Page& page, const Answer& answer, const TextOptions& options) {
     page.add(fmt::format("{:>11}{}", shown.scale.text(shown.steps[p]), percent_of_mille(shown.per_mille[p])));
     page.tab(column);
     if (several) {
-      page.add(fmt::format("{:>{}}", range_text(rows, kParts[p]), kRangeColumns - 1), Style::dim);
+      page.add(fmt::format("{:>{}}", range_text(basis, kParts[p]), kRangeColumns - 1), Style::dim);
       column += kRangeColumns;
     }
     if (options.bars) {
@@ -312,7 +350,7 @@ void add_split(Page& page, const Answer& answer, const TextOptions& options) {
       column += bar_columns + 1;
     }
     page.tab(column);
-    page.add(note_of(answer, shown, kParts[p]), Style::dim);
+    page.add(note_of(answer, basis, shown, kParts[p]), Style::dim);
     page.end_line();
   }
   if (const std::uint64_t missing = kernels_without_launch(answer); missing > 0) {
@@ -323,55 +361,84 @@ void add_split(Page& page, const Answer& answer, const TextOptions& options) {
   }
 }
 
-void add_gpu_table(Page& page, const Answer& answer) {
+void add_gpu_table(Page& page, const Answer& answer, const TimeBasis& basis) {
   const ShownGpus gpus = shown_gpus(answer.timeline);
-  std::vector<ShownGpu> rows = gpus.rows;
+  struct Line {
+    ShownGpu shown;
+    TimeSplit split;
+  };
+  std::vector<Line> rows;
+  for (const ShownGpu& shown : gpus.rows) {
+    for (const GpuTime& gpu : basis.gpus) {
+      if (gpu.row == shown.row) rows.push_back({shown, gpu.split});
+    }
+  }
   if (rows.size() < 2) return;
   const bool all = rows.size() <= kGpuRows;
   if (!all) {
-    std::stable_sort(rows.begin(), rows.end(), [](const ShownGpu& a, const ShownGpu& b) {
-      return split_of(*a.row).share(TimePart::computation) < split_of(*b.row).share(TimePart::computation);
+    std::stable_sort(rows.begin(), rows.end(), [](const Line& a, const Line& b) {
+      return a.split.share(TimePart::computation) < b.split.share(TimePart::computation);
     });
     rows.resize(kGpuRows);
   }
   add_section(page, gpus.has_windows() ? "each window" : "each gpu");
   if (!all) page.add(fmt::format(", the {} of {} that compute least", kGpuRows, count_text(answer.timeline.size())));
   page.end_line();
-  std::vector<TableLine> lines = {{"", "span", "compute", "exposed comm", "copies", "idle", "(launch)", "kernels"}};
-  for (const ShownGpu& shown : rows) lines.push_back(gpu_line(answer, shown));
+  std::vector<TableLine> lines = {
+      {"", basis.steps ? "step" : "span", "compute", "exposed comm", "copies", "idle", "(launch)", "kernels"}};
+  std::vector<std::string> hints = {""};
+  for (const Line& line : rows) {
+    lines.push_back(gpu_line(answer, line.shown, line.split));
+    hints.push_back(hint_of(answer, *line.shown.row));
+  }
+  for (std::size_t i = 1; i < lines.size(); i++) {
+    if (!hints[i].empty()) lines[i][kTableColumns - 1] = hints[i];
+  }
   add_table(page, lines);
 }
 
-void add_losses(Page& page, const Answer& answer) {
-  const std::vector<TimelineRow>& rows = answer.timeline;
-  const TimeSplit mean = mean_split(rows);
-  const ShownSplit shown = shown_split(mean);
-  const ShownGpus gpus = shown_gpus(rows);
-  std::vector<TimePart> ranked;
-  for (const TimePart part : kParts) {
-    if (part != TimePart::computation && shown.steps[index_of(part)] > 0) ranked.push_back(part);
-  }
-  if (ranked.empty()) return;
-  std::stable_sort(ranked.begin(), ranked.end(), [&](TimePart a, TimePart b) { return mean.part(a) > mean.part(b); });
-  add_section(page, "largest losses, upper bounds");
+void add_losses(Page& page, const Answer& answer, const TimeBasis& basis) {
+  const std::vector<Loss> losses = find_losses(answer, basis);
+  if (losses.empty()) return;
+  const TimeScale scale = scale_for(basis.mean.span_ns);
+  add_section(page, basis.steps ? "largest losses of a step, upper bounds" : "largest losses, upper bounds");
   page.end_line();
-  for (std::size_t i = 0; i < ranked.size(); i++) {
-    const TimePart part = ranked[i];
-    const std::size_t p = index_of(part);
-    page.add(fmt::format("  {}  {:<24}{:>10}{}  ", i + 1, loss_name(part), "-" + shown.scale.text(shown.steps[p]),
-                         percent_of_mille(shown.per_mille[p])));
-    const ShownGpu& worst = worst_gpu(gpus, part);
-    const double worst_share = split_of(*worst.row).share(part);
-    // Worth a look of its own when it is half as bad again as the mean.
-    const bool stands_out = rows.size() > 1 && worst_share > 1.5 * mean.share(part);
-    if (stands_out) {
-      page.add(fmt::format("{} loses {}", worst.label, share_text(worst_share)));
-      const Field<std::int64_t>& rank = worst.row->rank;
-      if (rank.present() && gpus.num_gpus > 1)
-        page.add_right(fmt::format("report --rank {}", rank.value()), Style::dim);
-    } else {
-      page.add(advice_for(part), Style::dim);
-    }
+  for (std::size_t i = 0; i < std::min(kLosses, losses.size()); i++) {
+    const Loss& loss = losses[i];
+    page.add(fmt::format("  {}  {:<30}{:>11}{}  ", i + 1, cut_end(loss.title, 30),
+                         "-" + scale.text(std::llround(loss.at_stake_ns / scale.step_ns)),
+                         percent_of_mille(std::llround(1000 * loss.at_stake_ns / basis.mean.span_ns))));
+    page.add(loss.advice, Style::dim);
+    if (!loss.command.empty()) page.add_right(loss.command, Style::dim);  // where it fits
+    page.end_line();
+  }
+}
+
+void add_top_operations(Page& page, const Answer& answer, const TimeBasis& basis) {
+  const std::vector<OperationTotal> operations = operation_totals(answer);
+  double total = 0;
+  bool named = false;
+  for (const OperationTotal& operation : operations) {
+    total += operation.duration_ns;
+    named = named || (operation.operation != "unlabelled" && !operation.operation.empty());
+  }
+  if (!(total > 0) || !named) return;
+  add_section(page, basis.steps ? "top operations of a step" : "top operations");
+  page.add(", share of the summed time of gpu work");
+  page.end_line();
+  page.add(fmt::format("  {:>7} {:>9} {:>8}   {:>8}  {:<32} {:>12} {:>9}", "share", "time", "kernels", "median", "",
+                       "rate", "overlap"),
+           Style::dim);
+  page.end_line();
+  const double per_step = basis.iterations_per_gpu * static_cast<double>(std::max<std::size_t>(1, basis.gpus.size()));
+  for (std::size_t i = 0; i < std::min(kOperations, operations.size()); i++) {
+    const OperationTotal& o = operations[i];
+    const std::string label = o.phase + " " + o.operation;
+    page.add(fmt::format("  {:>7} {:>9} {:>8} x {:>8}  {:<32} {:>12} {:>9}", share_text(o.duration_ns / total),
+                         duration_text(o.duration_ns / per_step),
+                         count_text(static_cast<std::uint64_t>(std::llround(o.num_kernels / per_step))),
+                         duration_text(o.duration_ns / std::max(1.0, o.num_kernels)), cut_middle(printable(label), 32),
+                         rate_text(o), o.is_comm ? "" : share_text(o.overlap_ns / std::max(1.0, o.duration_ns))));
     page.end_line();
   }
 }

@@ -32,17 +32,29 @@ TimeSplit split_of(const TimelineRow& row) {
   return split;
 }
 
-TimeSplit mean_split(const std::vector<TimelineRow>& rows) {
+TimeSplit window_split_of(const TimelineRow& row) {
+  const auto value = [](const Field<std::int64_t>& field) { return field.present() ? field.value() : 0; };
+  const std::int64_t other_idle_ns =
+      value(row.window_idle_ns) - value(row.window_prep_idle_ns) - value(row.window_call_idle_ns);
+  TimeSplit split;
+  split.span_ns = static_cast<double>(value(row.window_ns));
+  split.part_ns = {
+      static_cast<double>(value(row.window_compute_ns)),        static_cast<double>(value(row.window_exposed_comm_ns)),
+      static_cast<double>(value(row.window_exposed_memcpy_ns)), static_cast<double>(value(row.window_prep_idle_ns)),
+      static_cast<double>(value(row.window_call_idle_ns)),      static_cast<double>(other_idle_ns)};
+  return split;
+}
+
+TimeSplit mean_split(const std::vector<TimeSplit>& splits) {
   TimeSplit mean;
-  if (rows.empty()) return mean;
-  for (const TimelineRow& row : rows) {
-    const TimeSplit split = split_of(row);
+  if (splits.empty()) return mean;
+  for (const TimeSplit& split : splits) {
     mean.span_ns += split.span_ns;
     for (std::size_t p = 0; p < kNumTimeParts; p++) mean.part_ns[p] += split.part_ns[p];
   }
-  const double num_gpus = static_cast<double>(rows.size());
-  mean.span_ns /= num_gpus;
-  for (double& part : mean.part_ns) part /= num_gpus;
+  const double num_splits = static_cast<double>(splits.size());
+  mean.span_ns /= num_splits;
+  for (double& part : mean.part_ns) part /= num_splits;
   return mean;
 }
 

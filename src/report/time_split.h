@@ -33,8 +33,10 @@ struct TimeSplit {
 std::string_view label_of(TimePart part);
 
 TimeSplit split_of(const TimelineRow& row);
+/// Of the window of an iteration.
+TimeSplit window_split_of(const TimelineRow& row);
 
-/// Returns the mean over gpus of span and parts, so that a share is a ratio of sums and the shares add up to 1.
-TimeSplit mean_split(const std::vector<TimelineRow>& rows);
+/// Returns the mean of span and parts, so that a share is a ratio of sums and the shares add up to 1.
+TimeSplit mean_split(const std::vector<TimeSplit>& splits);
 
 }  // namespace chopper

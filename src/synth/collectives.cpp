@@ -19,7 +19,7 @@ void issue(Builder& b, const CollectiveRequest& request, const Names& names, Col
   collective.range = names.range;
   collective.kernel = names.kernel;
   collective.group = request.group;
-  collective.launch_layer = b.current().layer;
+  collective.launch_layer = request.launched_there ? request.layer : b.current().layer;
   const auto index = static_cast<std::int32_t>(b.program().collectives.size());
   b.program().collectives.push_back(std::move(collective));
 

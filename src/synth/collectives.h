@@ -16,8 +16,9 @@ struct CollectiveRequest {
   std::string operation;  ///< "ag"
   Group group = Group::data;
   Stream stream = Stream::gather;
-  std::int64_t elements = 0;  ///< of the larger side
-  std::int64_t layer = -1;    ///< the layer it serves
+  std::int64_t elements = 0;    ///< of the larger side
+  std::int64_t layer = -1;      ///< the layer it serves
+  bool launched_there = false;  ///< launched in that layer, wherever the builder is
 };
 
 /// Each returns without doing anything when the group has one rank.

@@ -261,7 +261,7 @@ void Sharder::reduce_bucket() {
   const std::uint32_t ready = b_.new_event();
   b_.record(ready, Stream::compute);
   b_.wait(ready, Stream::reduce);
-  all_reduce(b_, {"ar", Group::data, Stream::reduce, std::exchange(bucket_bytes_, 0) / 2, bucket_layer_});
+  all_reduce(b_, {"ar", Group::data, Stream::reduce, std::exchange(bucket_bytes_, 0) / 2, bucket_layer_, true});
   last_reduced_ = b_.new_event();
   b_.record(last_reduced_, Stream::reduce);
   has_reduced_ = true;

@@ -376,6 +376,97 @@ TEST(AnalysisProperty, OperationsAgreeWithALookAtEveryRecord) {
   }
 }
 
+TEST(AnalysisProperty, QueuesAgreeWithALookAtEveryRecord) {
+  for (std::uint64_t seed = 1; seed <= 1000; seed++) {
+    SCOPED_TRACE(seed_text(seed));
+    Random random(seed);
+    const Records made = random_records(random);
+    std::map<Phase, std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>> expected;  // depths, delays
+    for (const HandRecord& r : made.records) {
+      if (r.launched == kNoNumber) continue;
+      const auto depth = std::count_if(made.records.begin(), made.records.end(), [&](const HandRecord& other) {
+        return other.launched != kNoNumber && other.launched < r.launched && other.start > r.launched;
+      });
+      expected[r.phase].first.push_back(depth);
+      expected[r.phase].second.push_back(std::max<std::int64_t>(0, r.start - r.launched));
+    }
+    const GpuSummary summary = summarise(made.trace());
+    EXPECT_EQ(summary.launches.size(), expected.size());
+    for (const auto& [phase, values] : expected) {
+      QuantileSketch depths, delays;
+      depths.add_all(values.first);
+      delays.add_all(values.second);
+      const LaunchSummary& got = summary.launches.at(phase);
+      for (std::uint64_t q = 0; q <= 20; q++) {
+        EXPECT_EQ(got.queue.quantile(q, 20), depths.quantile(q, 20));
+        EXPECT_EQ(got.delay_ns.quantile(q, 20), delays.quantile(q, 20));
+      }
+      EXPECT_EQ(got.queue.sum(), depths.sum());
+      EXPECT_EQ(got.delay_ns.sum(), delays.sum());
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(AnalysisProperty, IdleChargedToBlockersAgreesWithALookAtEachNanosecond) {
+  struct Blocker {
+    std::int64_t start, end;
+    std::uint32_t thread;
+    std::string name;
+  };
+  const Result<HostBlockerRules> rules = embedded_host_blocker_rules();
+  ASSERT_TRUE(rules.ok());
+  for (std::uint64_t seed = 1; seed <= 1000; seed++) {
+    SCOPED_TRACE(seed_text(seed));
+    Random random(seed);
+    Records made = random_records(random);
+    for (HandRecord& r : made.records) r.thread = random.chance(3) ? 1 : 0;
+    HandTrace hand = made.trace();
+    std::vector<Blocker> blockers;
+    std::set<std::tuple<std::uint32_t, std::int64_t>> starts;  // which of two is the inner one must be told
+    for (std::size_t i = 0; i < random.below(8); i++) {
+      const std::int64_t start = random.between(-20, kAxis);
+      Blocker b{start, start + random.between(0, random.chance(2) ? 100 : 15), random.chance(3) ? 1u : 0u,
+                random.chance(2)   ? "gc"
+                : random.chance(2) ? "aten::item"
+                                   : "cudaFree"};
+      if (!starts.emplace(b.thread, b.start).second) continue;
+      if (b.name == "cudaFree") {
+        hand.add_call(b.name, b.start, b.end, b.thread);
+      } else {
+        hand.add_range(b.name, b.start, b.end, b.thread);
+      }
+      blockers.push_back(b);
+    }
+    std::vector<HandRecord> sorted = made.records;
+    sort_records(sorted);
+    Naive all;
+    for (const HandRecord& r : sorted) all.add(r);
+    std::map<std::string, std::int64_t> expected;
+    for (const NaiveGap& gap : naive_gaps(sorted)) {
+      for (std::int64_t t = gap.from; t < gap.called; t++) {
+        if (all.busy(t)) continue;
+        const Blocker* innermost = nullptr;
+        for (const Blocker& b : blockers) {
+          if (b.thread != gap.kernel->thread || t < b.start || t >= b.end) continue;
+          if (innermost == nullptr || b.start > innermost->start) innermost = &b;
+        }
+        if (innermost != nullptr) expected[innermost->name]++;
+      }
+    }
+    HealthLog health;
+    SummaryOptions options;
+    options.blockers = &rules.value();
+    const GpuSummary summary = summarise_gpus(hand.trace, hand.labels, options, health, nullptr).front();
+    std::map<std::string, std::int64_t> got;
+    for (const auto& [key, blocker] : summary.blockers) {
+      if (blocker.idle_ns != 0) got[key.second] = blocker.idle_ns;
+    }
+    EXPECT_EQ(got, expected);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 // What does not depend on the order of records, on threads, or on when it was.
 std::string text_of(const GpuSummary& summary, std::int64_t shift_ns) {
   std::string text;

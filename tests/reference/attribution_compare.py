@@ -23,10 +23,16 @@ import chopper_reference as reference  # noqa: E402
 import windows_reference as windows  # noqa: E402
 
 SHOWN, SHOWN_NAMES = 8, 4
-SUMS = ("num_instances num_kernels duration_ns elapsed_ns overlap_ns prep_ns call_ns prep_idle_ns call_idle_ns num_no_launch p05_ns p50_ns "
-        "p95_ns").split()
+SUMS = ("num_instances num_kernels duration_ns elapsed_ns overlap_ns prep_ns call_ns prep_idle_ns call_idle_ns num_no_launch "
+        "p05_ns p50_ns p95_ns").split()
 SUMMARY = ("num", "total_ns", "min_ns", "max_ns", "p50_ns", "p95_ns")
 STRONG = ("collective", "copy", "annotation", "path", "accumulate", "module")
+# Which names of the Llama family work below a module frame may have, by parts of the innermost such class: whatever told them, a
+# norm is no part of attention and an attention no part of an MLP.
+PLACES = (
+    (("Attention",), set("qkv_ip q_ip k_ip v_ip kv_ip qkv_s qkv_t qkv_re attn_i attn_fa attn_or attn_op".split())),
+    (("MLP", "Mlp", "FeedForward", "Intermediate"), set("mlp_gp mlp_gs mlp_up mlp_gu mlp_dp".split())))
+NAMES = set("ie attn_n attn_ra mlp_n mlp_ra ln lp cel".split()).union(*(names for _, names in PLACES))
 LEAST = 0.99                                            # of what is possible must be labelled
 
 
@@ -91,12 +97,13 @@ def compare_record(trace, mine, work, row, state, found):
         found.equal("prep, call", where, (row["prep_ns"], row["call_ns"]), (prep, call) if in_chain else (None, None))
     compare_layer(trace, work, row, where, state, found)
     compare_operation(trace, work, row, where, state, found)
+    compare_place(trace, work, row, where, state, found)
 
 
 def compare_layer(trace, work, row, where, state, found):
     layer, how = trace.layer(work)
     where += f" by {row['layer_rule']}"
-    if how == "stack" or how == "node" and not is_sequence(row["layer_rule"]):
+    if how == "stack" or how == "node" and (work.klass != "comm" or not is_sequence(row["layer_rule"])):
         found.equal(f"layer ({how})", where, row["layer"], layer)
         found.equal("layer_known", where, row["layer_known"], True)
     elif how == "outside":
@@ -107,6 +114,21 @@ def compare_layer(trace, work, row, where, state, found):
         state["layer"][row["layer_rule"]] += 1          # told by what the reference does not read
     else:
         found.equal("layer_known", where, row["layer_known"], state["has_layers"])
+
+
+def compare_place(trace, work, row, where, state, found):
+    """Names that contradict the modules around the work, and losses where nothing is trained."""
+    if row["operation"] == "cel" and not state["trains"]:
+        found.add("operation (loss without training)", f"{where} by {row['operation_rule']}")
+    frames = [attribution.module_class(r)[0] for r in trace.stacks.of(work) if attribution.is_module(r)]
+    if row["operation"] not in NAMES or any("Norm" in name for name in frames[:1]):
+        return
+    for name in frames:
+        for parts, allowed in PLACES:
+            if any(part in name for part in parts):
+                if row["operation"] not in allowed:
+                    found.add("operation (place)", f"{where}: {row['operation']} by {row['operation_rule']} below {name}")
+                return
 
 
 def compare_operation(trace, work, row, where, state, found):
@@ -236,7 +258,8 @@ def reasons(rows, phase):
     names = Counter()
     for row in rows:
         if row["phase"] == phase:
-            names[(row["operator"] or row["range"] or row["name"] if phase == "other" else row["name"])[:36]] += row["duration_ns"]
+            name = row["name"] if phase == "unlabelled" else row["operator"] or row["range"] or row["name"]
+            names[name[:36]] += row["duration_ns"]
     if not total or not names:
         return None
     most = ", ".join(f"{name} {value / total:.1%}" for name, value in names.most_common(SHOWN_NAMES))
@@ -252,6 +275,7 @@ def compare_gpu(trace, gpu, tables, found):
         return []
     kernels = [w for w in mine.works if w.gpu_kind == "kernel" and windows.kind_of(w) == "COMP"]
     state = {"first": kernels[0] if kernels else None, "layer": Counter(), "operation": Counter(),
+             "trains": any(row["phase"] in ("backward", "optimizer") for row in tables["all"]),
              "has_layers": any(row["layer"] is not None for row in tables["all"]),
              "sequences": any(is_sequence(row["operation_rule"]) for row in tables["all"])}
     for work, row in rows_of.items():
@@ -269,8 +293,9 @@ def compare_gpu(trace, gpu, tables, found):
     compare_summary(mine, rows_of, tables["kernel_summary"], found)
     compare_rules(rows_of, tables["label_rules"], found)
     phases = Counter(row["phase"] for row in rows)
-    lines = [f"gpu {gpu}: {len(rows)} records, " + ", ".join(f"{k} {v:.2%}" for k, v in shares.items())
-             + f"; iterations by {tables['coverage'][0]['iteration_rule']}; " + ", ".join(f"{k} {v}" for k, v in phases.most_common())]
+    labelled = ", ".join(f"{label} {share:.2%}" for label, share in shares.items())
+    counts = ", ".join(f"{phase} {count}" for phase, count in phases.most_common())
+    lines = [f"gpu {gpu}: {len(rows)} records, {labelled}; iterations by {tables['coverage'][0]['iteration_rule']}; {counts}"]
     lines += [text for text in (reasons(rows, phase) for phase in ("other", "unlabelled")) if text]
     for label in ("layer", "operation"):
         if state[label]:
@@ -291,7 +316,8 @@ def compare_file(chopper, path):
             found.add("gpus", "gpu work that the reference does not see")
         return found, lines, f"exit {status}, nothing to compare"
     for gpu in sorted({w.gpu for w in trace.works}, key=repr):
-        tables = {name: [row for row in rows if row.get("gpu") == gpu] for name, rows in document.items() if isinstance(rows, list)}
+        tables = {name: [row for row in rows if row.get("gpu") == gpu] for name, rows in document.items()
+                  if isinstance(rows, list)}
         tables["all"] = document["kernels"] + document["copies"]
         lines += compare_gpu(trace, gpu, tables, found)
     return found, lines, f"exit {status}, {len(trace.works)} gpu records, {len(trace.marks)} iterations by {trace.rule}"

@@ -2,8 +2,8 @@
 """Slow, independent reference of the labels of gpu work in ONE PyTorch profiler trace: iteration, phase, layer, operation,
 collectives, windows, instances.
 
-Written from docs/reference/attribution.md, sections 3, 4, 5 and 6 of the specification and the lists in data/ alone, on the records of
-chopper_reference; it shares no code and no algorithm with the C++ program.
+Written from docs/reference/attribution.md, sections 3, 4, 5 and 6 of the specification and the lists in data/ alone, on the
+records of chopper_reference; it shares no code and no algorithm with the C++ program.
 
     attribution_reference.py FILE     prints one JSON object
 
@@ -50,6 +50,7 @@ class Lists:
     def __init__(self):
         self.phases = load_toml(DATA / "phases.toml")
         self.names, self.aliases, self.ranges, self.paths, self.modules = set(), [], [], [], []
+        self.classes, self.features = load_toml(DATA / "classes.toml"), load_toml(DATA / "operations" / "features.toml")
         for path in sorted((DATA / "operations").glob("*.toml")):
             map_ = load_toml(path)
             self.names |= set(map_.get("names", {}).get("canonical", []))
@@ -101,7 +102,7 @@ def module_class(span):
 # ------------------------------------------------------------------------------------------------------------- stacks
 
 class Stacks:
-    """Section 1. `around`: the range that was open when a range began; `inner`: the innermost range at the start of a call."""
+    """Section 1. `around`: the range that was open when a range began; `inner`: the innermost at the start of a call."""
 
     def __init__(self, spans):
         self.around, self.inner, self.ranges = {}, {}, defaultdict(list)
@@ -160,15 +161,15 @@ def partners(ranges):
     result = {}
     for (pid, _), members in backward.items():
         numbers = {number for number, _ in members}
-        threads = [t for t in forward if t[0] == pid]
-        # CHOICE: of threads that hold equally many the one whose first forward operator starts first.
-        votes = [(len(numbers & forward[t].keys()), -min(s.start for s in forward[t].values()), t) for t in threads]
-        most = max(votes, key=lambda v: v[:2], default=None)
-        if most is None or not most[0]:
-            continue
+        # CHOICE: of threads that hold equally many the one whose first forward operator starts first; numbers that the first
+        # thread does not have are those of the next.
+        votes = [(len(numbers & forward[t].keys()), -min(s.start for s in forward[t].values()), t)
+                 for t in forward if t[0] == pid]
+        threads = [t for most, _, t in sorted(votes, key=lambda v: v[:2], reverse=True) if most]
         for number, span in members:
-            if number in forward[most[2]]:
-                result[span] = forward[most[2]][number]
+            partner = next((forward[t][number] for t in threads if number in forward[t]), None)
+            if partner:
+                result[span] = partner
     return result
 
 
@@ -183,7 +184,7 @@ class Trace:
         self.stacks = Stacks(spans)
         self.ranges = sorted(self.stacks.around, key=lambda r: (r.start, -r.end, r.offset))
         self.kinds = {r: self.kinds_of(r) for r in self.ranges}
-        self.rule, self.mark_thread, self.marks, self.mark_records = windows.iteration_marks(spans, self.is_outermost_step, text)
+        self.rule, _, self.marks, self.mark_records = windows.iteration_marks(spans, self.is_outermost_step, text)
         self.autograd_threads = self.find_autograd_threads()
         self.partner = partners(self.ranges)
         self.with_backward = set(self.partner.values())
@@ -231,9 +232,10 @@ class Trace:
         result = defaultdict(list)
         operators = set(self.lists.phases["clip"]["operators"])
         for thread, members in self.stacks.ranges.items():
-            after, first = None, None                   # the last end of a forward or backward range; the first operator behind it
+            after, first = None, None                   # the last end of a forward or backward range; the operator behind it
             for span in members:
-                if self.kinds[span] & {"forward", "backward", "engine"} or is_module(span) and thread not in self.autograd_threads:
+                is_frame = is_module(span) and thread not in self.autograd_threads
+                if is_frame or self.kinds[span] & {"forward", "backward", "engine"}:
                     after, first = max(after or span.end, span.end), None
                 elif span.name.startswith(windows.OPTIMIZER):
                     if first and self.is_outermost_step(span):
@@ -291,7 +293,8 @@ class Trace:
                 name, number = module_class(frame)
                 instances[name].add(number)
                 holders[name] |= {module_class(r)[0] for r in self.stacks.chain(frame)[1:] if is_module(r)}
-        classes = {c for c in instances if len(instances[c] - {None}) >= 2 and c not in holders[c] and c not in rules["containers"]}
+        classes = {c for c in instances if len(instances[c] - {None}) >= 2}
+        classes = {c for c in classes if c not in holders[c] and c not in rules["containers"]}
         called_so = {c for c in classes if reference.contains(c, rules["block_parts"])
                      and not reference.contains(c, rules["not_block_parts"])}
         classes = called_so or classes
@@ -386,7 +389,7 @@ class Trace:
         if work.launch.thread in self.autograd_threads and not any(self.is_node(r) for r in chain):
             if any(r.name in self.lists.phases["engine"].get("accumulate_operators", []) for r in chain):
                 return "b_ga", "accumulate"
-        name, how = self.operation_of(chain, self.recompute(work))
+        name, how = self.operation_of(chain, work, self.recompute(work))
         if name is None and (work.gpu_kind != "kernel" or "Graph" in work.launch.name):
             return work.launch.name, "call"
         return (name, how) if name else ("unlabelled", "none")
@@ -394,8 +397,9 @@ class Trace:
     def range_operation(self, span):
         return next((operation for prefix, operation in self.lists.ranges if span.name.startswith(prefix)), None)
 
-    def operation_of(self, chain, again=False):
-        """(operation, how) from the ranges alone, behind the annotations. `again`: work of the forward pass, repeated."""
+    def operation_of(self, chain, work=None, again=False):
+        """(operation, how) from the ranges, behind the annotations. `work` is what runs below them, where it is not what these ranges
+        are the partners of; `again`: it is work of the forward pass, repeated."""
         for span in chain:
             for path in paths_of(span):
                 for end, operation in self.lists.paths:
@@ -410,7 +414,7 @@ class Trace:
         if any(part in r.name for r in engines for part in self.lists.phases["engine"].get("accumulate_contains", [])):
             return "b_ga", "accumulate"
         for span in chain:                              # CHOICE: the innermost that a map knows
-            name = self.module_operation(span) if is_module(span) else None
+            name = self.module_operation(span, work, chain) if is_module(span) else None
             if name:
                 return name, "module"
         for span in chain:
@@ -433,17 +437,42 @@ class Trace:
             self.named[span] = (name, "annotation") if name else self.operation_of(chain)
         return self.named[span]
 
-    def module_operation(self, span):
+    def features(self, work, chain):
+        """What data/operations/features.toml says that a kernel does."""
+        tables, below = self.lists.features, []
+        for span in chain:
+            if is_module(span):
+                break
+            below += [span.name] if is_operator(span) else []
+        name = work.name.lower() if work else ""
+        # CHOICE: the outermost that the table knows, `aten::bmm` below `aten::matmul`.
+        known = {name: f for f, names in tables["operators"].items() for name in names}
+        found = {next((known[n.removeprefix("aten::")] for n in reversed(below) if n.removeprefix("aten::") in known), None)} - {None}
+        if not found and "fused" in name:
+            words = name.split("_")
+            found = {f for f, parts in tables["fused"].items() if any(part in words for part in parts)}
+        if not found:
+            order = [text.split(" = ") for text in tables["kernels"]["order"]]
+            found = {next((f for part, f in order if part in name), "vector")}
+        if work:
+            return found | ({work.klass} if work.klass in ("gemm", "attention") else {"vector"})
+        rules, innermost = self.lists.classes["operator_class"], below[0] if below else ""
+        return found | ({"attention"} if reference.contains(innermost, rules["attention_contains"]) else
+                        {"gemm"} if innermost in rules["gemm_exact"] or reference.contains(innermost, rules["gemm_contains"]) else {"vector"})
+
+    def module_operation(self, span, work, chain):
         parent, name = self.module_around(span), module_class(span)[0]
         for rule in self.lists.modules:
             if not any(part in name for part in rule["class"]):
                 continue
-            if rule["parent"] and not (parent and any(part in module_class(parent)[0] for part in rule["parent"])):
+            if rule.get("parent") and not (parent and any(part in module_class(parent)[0] for part in rule["parent"])):
                 continue
             fitting = [c for c in self.children[parent] if any(part in module_class(c)[0] for part in rule["class"])]
             if "index" in rule and fitting.index(span) != rule["index"]:
                 continue
             if "of" in rule and len(fitting) != rule["of"]:
+                continue
+            if "accepts" in rule and not self.features(work, chain) & set(rule["accepts"]):
                 continue
             return rule["operation"]
         return None

@@ -71,7 +71,7 @@ FULL = QUICK | {
     "paper-b2s4-fsdp2": LAYERS,
 }
 LABELS = ("iteration", "phase", "recompute", "layer", "operation")
-COLLECTIVES = ("kind", "bytes", "layer", "launch_layer")
+COLLECTIVES = ("kind", "bytes", "layer", "launch_layer", "transfer_ns", "wait_ns")
 WINDOW = ("scope", "iteration", "window_start_ns", "last", *(f"window_{key}ns" for key in (
     "", "busy_", "compute_", "comm_", "memcpy_", "overlap_", "exposed_comm_", "exposed_memcpy_", "idle_")))
 SHOWN, SHOWN_PAIRS = 8, 6
@@ -160,17 +160,31 @@ def compare_labels(pairs, tally):
                 tally.add(label, got[label], want[label], weight, about, row.get(label + "_rule"))
 
 
-def compare_collectives(rank, pairs, rows, tally, found):
+def transfers(run):
+    """{(iteration, kind, time when all had arrived): the shortest duration over the ranks}. Who arrives together is one collective."""
+    result = {}
+    for rank in run.ranks:
+        for work in run.works(rank):
+            entry = run.programs[rank, work.iteration][work.index]
+            if entry["class"] == "comm":
+                key = work.iteration, entry["operation"], work.arrived
+                result[key] = min(result.get(key, work.end - work.start), work.end - work.start)
+    return result
+
+
+def compare_collectives(rank, pairs, rows, shortest, tally, found):
     rows = {(row["start_ns"], row["offset"]): row for row in rows}
     comm = [pair for pair in pairs if pair[2]["class"] == "comm"]
     found.equal(f"rank {rank} rows of collectives", sorted(rows), sorted((r["start_ns"], r["offset"]) for r, _, _ in comm))
-    for record, _, entry in comm:
+    for record, work, entry in comm:
         row = rows.get((record["start_ns"], record["offset"]), {})
         want = {"kind": entry["operation"], "bytes": entry["bytes"], "layer": entry["layer"],
                 "launch_layer": entry["launch_layer"]}
+        want["transfer_ns"] = shortest[work.iteration, entry["operation"], work.arrived]
+        want["wait_ns"] = record["duration_ns"] - want["transfer_ns"]
         for key in COLLECTIVES:
             tally.add(key, row.get(key, "no row"), want[key], 1, f"{entry['phase']} {entry['operation']}"
-                      + (f" of layer {entry['layer']}" if key != "layer" else ""))
+                      + (f" of layer {entry['layer']}" if key == "launch_layer" else ""))
 
 
 def compare_windows(rank, rows, truth, found, job):
@@ -212,10 +226,11 @@ def check_run(make, chopper, arguments, mode, state, found):
                         ("records", records_of(document))):
         for row in rows:
             by_rank[table][row["rank"]].append(row)
+    shortest = transfers(run)
     for rank in run.ranks:
         pairs = pairs_of(run, rank, by_rank["records"][rank], found)
         compare_labels(pairs, labels)
-        compare_collectives(rank, pairs, by_rank["collectives"][rank], collectives, found)
+        compare_collectives(rank, pairs, by_rank["collectives"][rank], shortest, collectives, found)
         compare_windows(rank, by_rank["timeline"][rank], run.truth["timeline"][rank], found, run.job)
     for label in LABELS:
         if labels.share(label) < (1.0 if label == "iteration" else limit):

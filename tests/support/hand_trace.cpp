@@ -23,7 +23,6 @@ std::uint32_t HandTrace::add(const HandRecord& record) {
   gpu.device.push_back(record.device);
   gpu.stream.push_back(record.stream < 0 ? row : record.stream);
   gpu.correlation.push_back(row + 1);
-  gpu.external_id.push_back(kNoId);
   gpu.bytes.push_back(kNoNumber);
   gpu.grid.push_back({});
   gpu.block.push_back({});
@@ -33,18 +32,18 @@ std::uint32_t HandTrace::add(const HandRecord& record) {
   if (linked) {
     LaunchTable& calls = trace.launches;
     launch = RowId{static_cast<std::uint32_t>(num_rows(calls))};
-    calls.name.push_back(trace.strings.intern("cudaLaunchKernel"));
+    calls.name.push_back(trace.strings.intern(record.call));
     calls.kind.push_back(CallKind::runtime);
     calls.start_ns.push_back(record.launched);
-    calls.duration_ns.push_back(1);
+    calls.duration_ns.push_back(record.call_duration);
     calls.thread.push_back(ThreadId{record.thread});
     calls.correlation.push_back(row + 1);
     calls.offset.push_back(std::uint64_t{row} * 100 + 50);
   }
   const bool is_default = record.iteration == HandRecord::kNoNumber32;
   labels.launch.push_back(launch);
-  labels.range.push_back(kNoRow);
-  labels.operation_range.push_back(kNoRow);
+  labels.range.push_back(record.range);
+  labels.operation_range.push_back(record.range);
   labels.gpu_class.push_back(record.gpu_class);
   labels.comm_copy.push_back(record.comm_copy ? 1 : 0);
   labels.iteration.push_back(!linked ? kNoIteration : is_default ? 0 : record.iteration);
@@ -58,6 +57,36 @@ std::uint32_t HandTrace::add(const HandRecord& record) {
   labels.layer_rule.push_back(LabelRule::none);
   labels.operation_rule.push_back(LabelRule::none);
   return row;
+}
+
+RowId HandTrace::add_range(std::string_view name, std::int64_t start, std::int64_t end, std::uint32_t thread,
+                           std::string_view shapes, std::string_view types) {
+  HostRangeTable& ranges = trace.ranges;
+  const RowId row{static_cast<std::uint32_t>(num_rows(ranges))};
+  const auto text = [&](std::string_view t) { return t.empty() ? kNoString : trace.strings.intern(t); };
+  ranges.name.push_back(trace.strings.intern(name));
+  ranges.kind.push_back(RangeKind::operation);
+  ranges.start_ns.push_back(start);
+  ranges.duration_ns.push_back(end - start);
+  ranges.thread.push_back(ThreadId{thread});
+  ranges.sequence_number.push_back(kNoNumber);
+  ranges.forward_thread.push_back(kNoNumber);
+  ranges.shapes.push_back(text(shapes));
+  ranges.types.push_back(text(types));
+  ranges.collective.push_back(kNoRow);
+  ranges.offset.push_back(0);
+  return row;
+}
+
+void HandTrace::add_call(std::string_view name, std::int64_t start, std::int64_t end, std::uint32_t thread) {
+  LaunchTable& calls = trace.launches;
+  calls.name.push_back(trace.strings.intern(name));
+  calls.kind.push_back(CallKind::runtime);
+  calls.start_ns.push_back(start);
+  calls.duration_ns.push_back(end - start);
+  calls.thread.push_back(ThreadId{thread});
+  calls.correlation.push_back(kNoId);
+  calls.offset.push_back(0);
 }
 
 }  // namespace chopper::test

@@ -25,6 +25,9 @@ struct HandRecord {
   std::int64_t stream = -1;  ///< by default one of its own
   std::uint32_t thread = 0;  ///< of the launch call
   std::string name = "k";
+  std::string call = "cudaLaunchKernel";
+  std::int64_t call_duration = 1;
+  RowId range = kNoRow;  ///< innermost operator at the launch call
 
   static constexpr std::int32_t kNoNumber32 = INT32_MIN;
 };
@@ -39,6 +42,11 @@ struct HandTrace {
   IterationMarks::Mark& mark(std::int64_t number);
   /// Returns its row.
   std::uint32_t add(const HandRecord& record);
+  /// Adds an operator of a host thread; no shapes: none were recorded.
+  RowId add_range(std::string_view name, std::int64_t start, std::int64_t end, std::uint32_t thread = 0,
+                  std::string_view shapes = {}, std::string_view types = {});
+  /// Adds a call that launched nothing.
+  void add_call(std::string_view name, std::int64_t start, std::int64_t end, std::uint32_t thread = 0);
 };
 
 }  // namespace chopper::test

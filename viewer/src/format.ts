@@ -64,7 +64,7 @@ function share_text(value: number): string {
 
 /** A value with its unit. */
 export function text_of_value(value: number, unit: string): string {
-  if (unit === "") return Number.isInteger(value) ? plain(value, 0) : plain(value, 2);
+  if (unit === "") return Number.isInteger(value) ? plain(value, 0) : plain(value, Math.abs(value) >= 100 ? 1 : 2);
   if (unit === "1") return share_text(value);
   if (unit === "1/s") return `${plain(value, Math.abs(value) >= 1000 ? 0 : 1)} /s`;
   if (value === 0) return `0 ${scale_of(unit, 0).suffix}`;
@@ -74,11 +74,9 @@ export function text_of_value(value: number, unit: string): string {
   return `${plain(scaled, exact ? 0 : digits_for(scaled))} ${scale.suffix}`;
 }
 
-/** A tick of an axis: no more digits than the step between ticks needs. */
-export function tick_text(value: number, scale: Scale): string {
-  const scaled = value / scale.divisor;
-  if (scaled === 0) return "0";
-  return scaled.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+/** A tick of an axis, whose values are in its unit. */
+export function tick_text(value: number): string {
+  return value === 0 ? "0" : value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
 }
 
 /** The part of a kernel's name by which people tell it apart, as `chopper report` prints it. */

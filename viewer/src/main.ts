@@ -16,8 +16,14 @@ function embedded_text(id: string): string {
   return document.getElementById(id)?.textContent ?? "";
 }
 
-function left_out_text(left: LeftOut): string {
-  return `${left.table}: ${left.embedded.toLocaleString("en-US")} of ${left.rows.toLocaleString("en-US")} rows are in this page: ${left.rule}.`;
+/** One sentence for each rule by which rows were chosen, with the tables it concerns. */
+function left_out_texts(left_out: readonly LeftOut[]): string[] {
+  const by_rule = new Map<string, string[]>();
+  for (const left of left_out) {
+    const counts = `${left.table} ${left.embedded.toLocaleString("en-US")} of ${left.rows.toLocaleString("en-US")}`;
+    by_rule.set(left.rule, [...(by_rule.get(left.rule) ?? []), counts]);
+  }
+  return [...by_rule].map(([rule, counts]) => `In this page are ${rule} (rows: ${counts.join(", ")}).`);
 }
 
 function panel_element(panel: Panel, view: View): HTMLElement {
@@ -40,7 +46,7 @@ function panel_element(panel: Panel, view: View): HTMLElement {
     if (result.table_open) box.append(figure_table(panel.title, result.table));
     else box.append(lazy_details("Numbers", () => figure_table(panel.title, result.table)));
   }
-  const notes = [...(result.notes ?? []), ...view.facts.left_out.filter((left) => panel.reads.includes(left.table)).map(left_out_text)];
+  const notes = [...(result.notes ?? []), ...left_out_texts(view.facts.left_out.filter((left) => panel.reads.includes(left.table)))];
   for (const note of notes) box.append(element("p", { class: "note" }, note));
   box.append(element("p", { class: "how" }, `${panel.shows} ${result.how}`));
   return box;
@@ -116,7 +122,7 @@ function build(report: Report, facts: PageFacts): void {
     const main = element("main", {});
     main.append(head(view, everything));
     if (facts.left_out.length > 0) {
-      main.append(element("div", { class: "left-out", role: "note" }, element("p", {}, "This run is too large for one page. Sums and shares below are over the rows that are in it:"), element("ul", {}, ...facts.left_out.map((left) => element("li", {}, left_out_text(left))))));
+      main.append(element("div", { class: "left-out", role: "note" }, element("p", {}, "This run is too large for one page. Sums and shares below are over the rows that are in it."), element("ul", {}, ...left_out_texts(facts.left_out).map((text) => element("li", {}, text)))));
     }
     for (const section of sections) {
       main.append(

@@ -19,12 +19,14 @@ export function run_line(view: View): string {
   const inputs = view.rows("inputs");
   const ranks = new Set(inputs.map((row) => row["rank"]).filter((rank) => typeof rank === "number"));
   if (ranks.size > 0) parts.push(`${plain(ranks.size, 0)} ${ranks.size === 1 ? "rank" : "ranks"}`);
+  const cut = view.facts.left_out.find((left) => left.table === "gpus");
+  if (cut !== undefined) parts.push(`${plain(cut.rows, 0)} GPUs`);
   const names = new Map<string, number>();
   for (const row of view.rows("gpus")) {
     const name = text_of(row, "name") || `unknown ${text_of(row, "vendor")} GPU`;
     names.set(name, (names.get(name) ?? 0) + 1);
   }
-  for (const [name, count] of names) parts.push(`${plain(count, 0)} x ${name}`);
+  for (const [name, count] of names) parts.push(`${cut === undefined ? "" : "in this page "}${plain(count, 0)} x ${name}`);
   const iterations = new Set(view.rows("timeline", { scope: "iteration" }).map((row) => row["ordinal"]));
   if (iterations.size > 0) parts.push(`${plain(iterations.size, 0)} ${iterations.size === 1 ? "iteration" : "iterations"}`);
   const bytes = inputs.reduce((sum, row) => sum + Number(row["bytes"] ?? 0), 0);

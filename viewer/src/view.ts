@@ -5,7 +5,7 @@ import { columns_of } from "./columns";
 import type { Gpu, PageFacts, Report, Row } from "./report";
 import { gpu_label, gpus_of, rows_of } from "./report";
 
-/** Rows whose columns have these values; null also matches a key that is absent. */
+/** Rows whose columns have these values; null also matches a key that is absent, and `gpu: "*"` any gpu that is known. */
 export type Where = Record<string, string | number | boolean | null>;
 export type Aggregate = "sum" | "mean" | "min" | "max" | "median" | "count";
 export type Expression =
@@ -183,8 +183,10 @@ export class View {
     const columns = Object.keys(where).sort();
     const all = rows_of(this.report, table);
     if (columns.length === 0) return all;
-    const name = `${table}|${columns.join("|")}`;
-    const key = (row: Row | Where): string => columns.map((column) => String(row[column] ?? null)).join("\u0001");
+    const name = `${table}|${columns.map((column) => (column === "gpu" && where[column] === "*" ? "gpu*" : column)).join("|")}`;
+    const any = new Set(columns.filter((column) => column === "gpu" && where[column] === "*"));
+    const text = (value: unknown, column: string): string => (any.has(column) && value !== null && value !== undefined ? "*" : String(value ?? null));
+    const key = (row: Row | Where): string => columns.map((column) => text(row[column], column)).join("\u0001");
     let index = this.indexes.get(name);
     if (index === undefined) {
       index = new Map();

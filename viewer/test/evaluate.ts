@@ -23,7 +23,10 @@ export function evaluate(expression: unknown, tables: Tables): number | null {
   }
   const values: number[] = [];
   for (const row of rows) {
-    const matches = Object.entries(third as Row).every(([column, value]) => (row[column] ?? null) === value);
+    const matches = Object.entries(third as Row).every(([column, value]) => {
+      const own = row[column] ?? null;
+      return column === "gpu" && value === "*" ? own !== null : own === value;
+    });
     const value = row[second as string];
     if (matches && present(value)) values.push(Number(value));
   }

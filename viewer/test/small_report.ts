@@ -126,6 +126,7 @@ export const tables: Record<string, Row[]> = {
   ],
   memory: [
     { ...gpu0, scope: "trace", num_events: 8, peak_allocated_bytes: 4096, peak_reserved_bytes: 8192, lowest_allocated_bytes: 1024, peak_variation: 0.25 },
+    { input: 0, rank: 0, gpu: null, scope: "iteration", ordinal: 0, iteration: 5, num_events: 1, peak_allocated_bytes: 8, peak_reserved_bytes: 0, lowest_allocated_bytes: 0, unavailable: { gpu: "device_unknown" } },
     { ...gpu0, scope: "iteration", ordinal: 0, iteration: 5, num_events: 4, peak_allocated_bytes: 3072, peak_reserved_bytes: 8192, lowest_allocated_bytes: 1024 },
     { ...gpu0, scope: "iteration", ordinal: 1, iteration: 6, num_events: 4, peak_allocated_bytes: 4096, peak_reserved_bytes: 8192, lowest_allocated_bytes: 1024 },
   ],

@@ -124,29 +124,38 @@ StringId EventRows::name_of(std::string_view token) {
   return dictionary_.name(token);
 }
 
-// Inputs of operators that make views or leave the work to others inside them, and of nodes of the autograd engine, say nothing about work: they are not kept.
+// Inputs of operators that make views or leave the work to others inside them, and of nodes of the autograd engine, say
+// nothing about work: they are not kept.
 EventRows::InputLists& EventRows::inputs_of(StringId operation) {
   if (index_of(operation) >= last_inputs_.size()) last_inputs_.resize(index_of(operation) + 1);
   InputLists& inputs = last_inputs_[index_of(operation)];
   if (inputs.known) return inputs;
   inputs.known = true;
   const std::string_view name = dictionary_.names().view(operation);
-  constexpr std::array<std::string_view, 29> kViews = {
-      "aten::view",       "aten::transpose", "aten::t",         "aten::as_strided", "aten::detach",    "detach",
-      "aten::expand",     "aten::slice",     "aten::select",    "aten::unsqueeze",  "aten::squeeze",   "aten::permute",
-      "aten::empty",      "aten::empty_like", "aten::empty_strided", "aten::_unsafe_view", "aten::narrow", "aten::split",
-      "aten::unbind",     "aten::alias",     "aten::result_type", "aten::lift_fresh", "aten::to", "aten::_to_copy", "aten::contiguous", "aten::clone", "aten::reshape", "aten::linear", "aten::matmul"};
+  constexpr std::array<std::string_view, 29> kViews = {"aten::view",         "aten::transpose",  "aten::t",
+                                                       "aten::as_strided",   "aten::detach",     "detach",
+                                                       "aten::expand",       "aten::slice",      "aten::select",
+                                                       "aten::unsqueeze",    "aten::squeeze",    "aten::permute",
+                                                       "aten::empty",        "aten::empty_like", "aten::empty_strided",
+                                                       "aten::_unsafe_view", "aten::narrow",     "aten::split",
+                                                       "aten::unbind",       "aten::alias",      "aten::result_type",
+                                                       "aten::lift_fresh",   "aten::to",         "aten::_to_copy",
+                                                       "aten::contiguous",   "aten::clone",      "aten::reshape",
+                                                       "aten::linear",       "aten::matmul"};
   inputs.wanted = !name.starts_with("autograd::") && name.find("Backward") == std::string_view::npos &&
                   std::find(kViews.begin(), kViews.end(), name) == kViews.end();
   return inputs;
 }
 
 // A list as written. Operators of one name mostly have the same ones time after time.
-StringId EventRows::list_of(std::string_view json, StringId& last) {
+StringId EventRows::list_of(std::string_view json, InputLists::List& last) {
   if (json.size() < 3 || json.front() != '[') return kNoString;
   while (json.back() != ']') json.remove_suffix(1);
-  if (last == kNoString || dictionary_.names().view(last) != json) last = dictionary_.name(json);
-  return last;
+  if (last.text != json) {
+    last.id = dictionary_.name(json);
+    last.text = dictionary_.names().view(last.id);
+  }
+  return last.id;
 }
 
 EventKind EventRows::kind_of(std::string_view category) {
@@ -356,7 +365,6 @@ void EventRows::add_range(const EventFields& fields, const Span& span, EventPart
   t.start_ns.push_back(span.start_ns);
   t.duration_ns.push_back(span.duration_ns);
   t.thread.push_back(dictionary_.thread(fields[Member::pid], fields[Member::tid]));
-  t.external_id.push_back(integer_or(fields[Member::external_id], kNoId));
   t.sequence_number.push_back(integer_or(fields[Member::sequence_number], kNoNumber));
   t.forward_thread.push_back(integer_or(fields[Member::forward_thread], kNoNumber));
   const bool is_operation = span.kind == EventKind::operation;
@@ -403,7 +411,6 @@ void EventRows::add_gpu_work(const EventFields& fields, const Span& span, EventP
   if (stream == kNoNumber) stream = stream_of_name(fields[Member::tid]);
   t.stream.push_back(stream);
   t.correlation.push_back(integer_or(fields[Member::correlation], kNoId));
-  t.external_id.push_back(integer_or(fields[Member::external_id], kNoId));
   t.bytes.push_back(integer_or(fields[Member::bytes], kNoNumber));
   t.grid.push_back(extent_of(fields[Member::grid]));
   t.block.push_back(extent_of(fields[Member::block]));
@@ -426,6 +433,8 @@ RowId EventRows::add_collective(const EventFields& fields, EventPart& part) {
   t.in_elements.push_back(integer_or(fields[Member::in_elements], kNoNumber));
   t.out_elements.push_back(integer_or(fields[Member::out_elements], kNoNumber));
   t.sequence.push_back(integer_or(fields[Member::collective_sequence], kNoNumber));
+  t.source.push_back(integer_or(fields[Member::source_rank], kNoNumber));
+  t.destination.push_back(integer_or(fields[Member::destination_rank], kNoNumber));
   return row;
 }
 

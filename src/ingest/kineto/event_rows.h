@@ -21,7 +21,6 @@ enum class Member : std::uint8_t {
   time,
   duration,
   correlation,
-  external_id,
   stream,
   device,
   bytes,
@@ -45,6 +44,8 @@ enum class Member : std::uint8_t {
   in_elements,
   out_elements,
   collective_sequence,
+  source_rank,
+  destination_rank,
   rank,
   count_
 };
@@ -106,7 +107,11 @@ class EventRows {
   struct Span;
   // By name of the operator: whether its inputs are kept, and the lists it had last, which most repeat.
   struct InputLists {
-    StringId shapes = kNoString, types = kNoString;
+    struct List {
+      std::string_view text;  // of the dictionary: stays valid
+      StringId id = kNoString;
+    };
+    List shapes, types;
     bool wanted = true, known = false;
   };
   void add_span(const EventFields& fields, std::uint64_t offset, char phase, EventPart& part);
@@ -120,7 +125,7 @@ class EventRows {
   RowId add_collective(const EventFields& fields, EventPart& part);
   StringId name_of(std::string_view token);
   InputLists& inputs_of(StringId operation);
-  StringId list_of(std::string_view json, StringId& last);
+  StringId list_of(std::string_view json, InputLists::List& last);
   EventKind kind_of(std::string_view category);
   std::int64_t time_of(std::string_view token, EventPart& part, bool& valid, bool& overflow);
 

@@ -95,8 +95,8 @@ function category_axes(chart: BarChart | RangeChart, theme: Theme, scale: Scale,
     nameLocation: "middle",
     nameGap: is_rows ? 28 : 52,
     axisLine: { show: false },
-    axisLabel: { ...style["axisLabel"], formatter: (tick: number) => tick_text(tick, scale) },
-    ...(is_log ? log_extent(positive(values_of(chart))) : { splitNumber: 5, scale: chart.kind === "ranges" && chart.direction === "columns" }),
+    axisLabel: { ...style["axisLabel"], formatter: tick_text },
+    ...(is_log ? log_extent(positive(values_of(chart)).map((value) => value / scale.divisor)) : { splitNumber: 5, scale: chart.kind === "ranges" && chart.direction === "columns" }),
     ...(chart.unit === "" ? { minInterval: 1 } : {}),
   };
   const grid = is_rows
@@ -140,7 +140,7 @@ function bar_option(chart: BarChart, theme: Theme, width: number): EChartsOption
     name: each.name,
     stack: each.stack ?? "all",
     // A bar of no length would still have its border.
-    data: each.values.map((value) => value?.value || "-"),
+    data: each.values.map((value) => (value?.value ? value.value / scale.divisor : "-")),
     barMaxWidth: chart.direction === "rows" ? 18 : 44,
     barCategoryGap: "32%",
     itemStyle: { color: theme.colours[each.colour], borderColor: theme.surface, borderWidth: chart.categories.length > 60 ? 0 : 0.75 },
@@ -186,9 +186,7 @@ function range_option(chart: RangeChart, theme: Theme, width: number): EChartsOp
       name: each.name,
       data: drawn.map((point) => [
         point.category,
-        chart.logarithmic ? Math.max(point.low.value!, 1) : point.low.value,
-        point.middle.value === null ? point.high.value : chart.logarithmic ? Math.max(point.middle.value, 1) : point.middle.value,
-        point.high.value,
+        ...[point.low.value!, point.middle.value ?? point.high.value!, point.high.value!].map((value) => (chart.logarithmic ? Math.max(value, 1) : value) / scale.divisor),
       ]),
       encode: is_rows ? { x: [1, 2, 3], y: 0 } : { x: 0, y: [1, 2, 3] },
       renderItem: (_: unknown, api: RenderApi) => {
@@ -241,20 +239,28 @@ function range_option(chart: RangeChart, theme: Theme, width: number): EChartsOp
   } as EChartsOption;
 }
 
+// Powers of two read well as message sizes, each in a unit of its own.
+const is_binary = (unit: string, is_log: boolean): boolean => unit === "B" && is_log;
+
+function axis_scale(unit: string, is_log: boolean, values: number[]): Scale {
+  return is_binary(unit, is_log) ? { divisor: 1, suffix: "" } : scale_of(unit, largest_of(values));
+}
+
 function value_axis(title: string, unit: string, is_log: boolean, values: number[], theme: Theme, is_x: boolean): object {
   const style = axis_style(theme) as Record<string, object>;
-  const scale = scale_of(unit, largest_of(values));
-  // Powers of two read well as message sizes, each in a unit of its own.
-  const formatter = unit === "B" && is_log ? (tick: number) => text_of_value(tick, "B").replace(/\.0+(?= )/, "") : (tick: number) => tick_text(tick, scale);
+  const scale = axis_scale(unit, is_log, values);
+  const formatter = is_binary(unit, is_log) ? (tick: number) => text_of_value(tick, "B").replace(/\.0+(?= )/, "") : tick_text;
+  const scaled = values.map((value) => value / scale.divisor);
   return {
     ...style,
     type: is_log ? "log" : "value",
     scale: !is_log,
-    name: unit === "B" && is_log ? title : title_with_unit(title, scale),
+    ...(is_log && is_x ? { splitNumber: 8 } : {}),
+    name: title_with_unit(title, scale),
     nameLocation: "middle",
     nameGap: is_x ? 28 : 52,
     axisLabel: { ...style["axisLabel"], formatter },
-    ...(is_log ? (unit === "B" ? binary_extent(values) : log_extent(positive(values))) : unit === "1" ? { min: 0 } : {}),
+    ...(is_log ? (is_binary(unit, is_log) ? binary_extent(values) : log_extent(positive(scaled))) : unit === "1" ? { min: 0 } : {}),
   };
 }
 
@@ -271,6 +277,8 @@ function scatter_option(chart: ScatterChart, theme: Theme): EChartsOption {
   const points = chart.series.flatMap((series) => series.points);
   const x_values = points.map((point) => point.x.value ?? 0);
   const y_values = points.map((point) => point.y.value ?? 0);
+  const x_divisor = axis_scale(chart.x_unit, chart.x_logarithmic, x_values).divisor;
+  const y_divisor = axis_scale(chart.y_unit, chart.y_logarithmic, y_values).divisor;
   const [left, right] = [x_values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY), largest_of(x_values)];
   // Labels of points at the right end lie to their left, where there is room.
   const is_right = (point: { x: Quantity }): boolean => (point.x.value ?? 0) - left > 0.72 * (right - left);
@@ -284,7 +292,7 @@ function scatter_option(chart: ScatterChart, theme: Theme): EChartsOption {
       symbol: each.symbol,
       symbolSize: points.length > 300 ? 6 : 9,
       data: each.points.map((point) => ({
-        value: [point.x.value, point.y.value],
+        value: [(point.x.value ?? 0) / x_divisor, (point.y.value ?? 0) / y_divisor],
         ...(point.label === undefined
           ? {}
           : { label: { show: true, formatter: () => point.label, position: is_right(point) ? "left" : "right", distance: 6, color: theme.text, fontSize: 11, textBorderColor: theme.surface, textBorderWidth: 3 } }),

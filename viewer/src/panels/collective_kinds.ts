@@ -43,7 +43,7 @@ export const panel: Panel = {
         over(sum("exposed_ns"), sum("duration_ns")),
         " of the time in collectives is exposed",
         ...(wait_known
-          ? ["; of those matched across ranks, ", over(sum("wait_ns"), plus(sum("transfer_ns"), sum("wait_ns"))), " is waiting for another rank."]
+          ? ["; of the time of those matched across ranks, ", over(sum("wait_ns"), plus(sum("transfer_ns"), sum("wait_ns"))), " is waiting for another one."]
           : ["; how much of it is waiting is not known, since ranks could not be matched."]),
       ],
       how: `Sums over ${view.who} of collectives.exposed_ns, duration_ns - exposed_ns, transfer_ns (the shortest duration over the ranks) and wait_ns (the rest).`,

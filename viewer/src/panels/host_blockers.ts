@@ -31,14 +31,14 @@ export const panel: Panel = {
         view.sum("host_blockers", "idle_ns"),
         " of idle time",
         ...(shown[0]!.idle > 0
-          ? [`, most of it behind ${shown[0]!.name} (`, view.sum("host_blockers", "idle_ns", where(shown[0]!)), ")."]
+          ? [`, most of it behind ${shortened(shown[0]!.name, 44)} (`, view.sum("host_blockers", "idle_ns", where(shown[0]!)), ")."]
           : ["."]),
       ],
       how: `Sum over ${view.who} of host_blockers.idle_ns: launch gaps before the kernels launched next.`,
       chart: {
         kind: "bars",
         direction: "rows",
-        categories: shown.map((entry) => `${entry.kind}: ${shortened(entry.name, 28)}`),
+        categories: shown.map((entry) => `${entry.kind.replaceAll("_", " ")}: ${shortened(entry.name, 28)}`),
         category_title: "call or range",
         value_title: "idle time of the GPU",
         unit: "ns",

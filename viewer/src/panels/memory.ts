@@ -17,7 +17,7 @@ export const peaks_panel: Panel = {
     if (gpus.length === 0) return no_rows("memory", why);
     const wheres = gpus.map((gpu) => ({ ...gpu_where(gpu), scope: "trace" }));
     const top = largest(gpus, (gpu) => view.max("memory", "peak_allocated_bytes", { ...gpu_where(gpu), scope: "trace" }));
-    const whole = { scope: "trace" };
+    const whole = { scope: "trace", gpu: "*" };
     return {
       says: [
         "The highest peak is ",
@@ -61,7 +61,9 @@ export const iterations_panel: Panel = {
   shows: "Whether peaks repeat from iteration to iteration, or vary as with late reuse of blocks.",
   reads: ["memory"],
   build(view) {
-    const { shown, num_all } = iterations_of(view, "memory", { scope: "iteration" });
+    // Rows without a gpu are of memory that is on none.
+    const scope = { scope: "iteration", gpu: "*" };
+    const { shown, num_all } = iterations_of(view, "memory", scope);
     if (shown.length === 0) return no_rows("memory with scope iteration", why);
     const points = shown.map((iteration, category) => ({
       category,
@@ -69,12 +71,11 @@ export const iterations_panel: Panel = {
       middle: view.median("memory", "peak_allocated_bytes", iteration.where),
       high: view.max("memory", "peak_allocated_bytes", iteration.where),
     }));
-    const scope = { scope: "iteration" };
     const highest = view.max("memory", "peak_allocated_bytes", scope);
     const lowest = view.min("memory", "peak_allocated_bytes", scope);
     return {
-      says: ["Peaks of iterations lie between ", lowest, " and ", highest, ", a ratio of ", over(lowest, highest), "."],
-      how: `memory, scope iteration: smallest, median and largest peak_allocated_bytes over ${view.who}.`,
+      says: lowest.value === highest.value ? ["Every iteration peaks at ", highest, "."] : ["Peaks of iterations lie between ", lowest, " and ", highest, ", a ratio of ", over(lowest, highest), "."],
+      how: `memory of GPUs, scope iteration: smallest, median and largest peak_allocated_bytes over ${view.who}.`,
       chart: {
         kind: "ranges",
         direction: "columns",

@@ -8,9 +8,10 @@ import { rank_label } from "./ranks";
 const MAX_POINTS = 2000;
 
 const GROUPS: { hint: string; name: string; colour: Colour; symbol: "circle" | "diamond" | "triangle" }[] = [
-  { hint: "straggler", name: "straggler", colour: "warm", symbol: "diamond" },
-  { hint: "waits", name: "waits for others", colour: "third", symbol: "triangle" },
+  // The last is drawn on top.
   { hint: "", name: "neither", colour: "accent", symbol: "circle" },
+  { hint: "waits", name: "waits for others", colour: "third", symbol: "triangle" },
+  { hint: "straggler", name: "straggler", colour: "warm", symbol: "diamond" },
 ];
 
 export const panel: Panel = {

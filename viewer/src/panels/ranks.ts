@@ -31,26 +31,26 @@ export const panel: Panel = {
           : [
               `${capital(label(slowest))} is the slowest at `,
               view.at("ranks", slowest, "compute_ratio"),
-              ` of the median GPU, ${label(fastest)} the fastest at `,
+              ` of the usual time, ${label(fastest)} the fastest at `,
               view.at("ranks", fastest, "compute_ratio"),
               hinted.length > 0 ? `; straggler: ${hinted.slice(0, 5).map(label).join(", ")}.` : "; none stands out as a straggler.",
             ],
-      how: "ranks.compute_ratio: time of the GPU's operations over the median GPU's; the bar is its distance from 100 %. Other columns are medians over complete windows.",
+      how: "ranks.compute_ratio: time of the GPU's operations over the usual time, the sum of the operations' medians over GPUs; the bar is its distance from 100 %. Other columns are medians over complete windows.",
       chart: {
         kind: "bars",
         direction: shown.length > 16 ? "columns" : "rows",
         categories: shown.map(label),
         category_title: "GPU",
-        value_title: "computes longer (right) or shorter than the median GPU",
+        value_title: "time against the usual",
         unit: "1",
         series: [
           {
-            name: "slower than the median GPU",
+            name: "longer than usual",
             colour: "warm",
             values: shown.map((row) => (number_in(row, "compute_ratio") >= 1 ? distance(row) : null)),
           },
           {
-            name: "faster",
+            name: "shorter",
             colour: "accent",
             values: shown.map((row) => (number_in(row, "compute_ratio") < 1 ? distance(row) : null)),
           },

@@ -35,6 +35,8 @@ export const panel: Panel = {
       says:
         num_counted.value === 0
           ? ["No step is complete on every GPU, so there are no statistics of step time."]
+          : num_counted.value === 1
+          ? ["The only step that counts takes ", view.max("steps", "step_ns", counted), "."]
           : [
               num_counted,
               " complete steps take ",

@@ -9,7 +9,7 @@ const COLUMNS: [string, string][] = [
   ["tokens_per_step", "tokens a step"],
   ["tokens_per_s", "tokens"],
   ["tokens_per_s_per_gpu", "tokens of a GPU"],
-  ["flops_per_step", "model FLOPs a step"],
+  ["flops_per_step", "FLOPs a step"],
   ["peak_tflops", "peak of a GPU"],
   ["mfu", "MFU"],
   ["hfu", "HFU"],

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks beside each other: collectives, steps, comparisons.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/group_dimension.h"
+
+namespace chopper {
+namespace {
+
+struct CollectiveOf {
+  std::int32_t ordinal;
+  std::int64_t start_ns, duration_ns;
+  std::string kind = "ar";
+  std::string group = "0";
+  std::int64_t group_size = 2;
+  std::int64_t bytes = 1000;
+};
+
+InputSummary rank_input(std::int64_t rank, std::vector<std::int64_t> numbers) {
+  InputSummary input;
+  input.path = "rank" + std::to_string(rank) + ".json";
+  input.facts.rank = rank;
+  input.facts.host = "node0";
+  input.facts.world_size = 2;
+  input.mark_kind = MarkKind::iteration;
+  GpuSummary& gpu = input.gpus.emplace_back();
+  gpu.device = static_cast<std::int32_t>(rank);
+  gpu.name = "AMD Instinct MI300X";
+  gpu.windows.resize(numbers.size() + 2);
+  gpu.windows.front().row.scope = "head";
+  gpu.windows.back().row.scope = "tail";
+  for (std::size_t k = 0; k < numbers.size(); k++) {
+    TimelineRow& row = gpu.windows[k + 1].row;
+    row.scope = "iteration";
+    row.ordinal = static_cast<std::int64_t>(k);
+    row.iteration = numbers[k] == kNoNumber ? Field<std::int64_t>(Reason::no_mark) : Field<std::int64_t>(numbers[k]);
+    row.window_ns = 100;
+    row.window_compute_ns = 60;
+    row.window_exposed_comm_ns = 10;
+    row.window_exposed_memcpy_ns = 0;
+    row.window_idle_ns = 30;
+    row.window_prep_idle_ns = 20;
+    row.window_call_idle_ns = 5;
+    row.complete = true;
+    row.last = k + 1 == numbers.size();
+  }
+  return input;
+}
+
+std::uint32_t text(GpuSummary& gpu, const std::string& value) {
+  for (std::uint32_t i = 1; i < gpu.texts.size(); i++) {
+    if (gpu.texts[i] == value) return i;
+  }
+  gpu.texts.push_back(value);
+  return static_cast<std::uint32_t>(gpu.texts.size() - 1);
+}
+
+void add(InputSummary& input, const CollectiveOf& c) {
+  GpuSummary& gpu = input.gpus.front();
+  CollectiveRecord record;
+  record.start_ns = c.start_ns;
+  record.duration_ns = c.duration_ns;
+  record.bytes = c.bytes;
+  record.group_size = c.group_size;
+  record.ordinal = c.ordinal;
+  record.kind = text(gpu, c.kind);
+  record.group = c.group.empty() ? 0 : text(gpu, c.group);
+  gpu.collectives.push_back(record);
+}
+
+template <class... Inputs>
+std::vector<InputSummary> list_of(Inputs&&... inputs) {
+  std::vector<InputSummary> list;
+  (list.push_back(std::forward<Inputs>(inputs)), ...);
+  return list;
+}
+
+Answer merge(std::vector<InputSummary> inputs, const RunOptions& options = {}) {
+  Result<Answer> answer = merge_summaries(std::move(inputs), {}, options);
+  EXPECT_TRUE(answer.ok());
+  return std::move(answer).value();
+}
+
+TEST(Merge, TheShortestOfTheRanksIsTheTransfer) {
+  InputSummary a = rank_input(0, {5, 6}), b = rank_input(1, {5, 6});
+  add(a, {0, 100, 50});
+  add(b, {0, 130, 20});  // arrived last
+  add(a, {0, 200, 10});
+  add(b, {0, 190, 30});
+  const Answer answer = merge(list_of(std::move(a), std::move(b)));
+  ASSERT_EQ(answer.collectives.size(), 4u);
+  const CollectiveRow& first = answer.collectives[0];
+  EXPECT_EQ(first.transfer_ns, 20);
+  EXPECT_EQ(first.wait_ns, 30);
+  EXPECT_EQ(first.iteration, 5);
+  EXPECT_EQ(first.busbw_gbps, 1000.0 * 1 / 20);  // 2 (n - 1) / n = 1
+  EXPECT_EQ(first.theory_ns, 1000.0 / (7 * 64));
+  EXPECT_EQ(first.seq, 0);
+  EXPECT_EQ(answer.collectives[1].seq, 1);
+  EXPECT_EQ(answer.collectives[1].wait_ns, 0);
+  EXPECT_EQ(answer.collectives[2].wait_ns, 0);
+  EXPECT_EQ(answer.collectives[3].wait_ns, 20);
+  ASSERT_EQ(answer.ranks.size(), 2u);
+  EXPECT_EQ(answer.ranks[0].comm_wait_ns, 30);  // iteration 6 is the last
+  EXPECT_EQ(answer.ranks[1].comm_wait_ns, 20);
+}
+
+TEST(Merge, IterationsMeetByTheirNumber) {
+  InputSummary a = rank_input(0, {5, 6, 7}), b = rank_input(1, {6, 7, 8});
+  b.gpus.front().windows[1].row.window_ns = 140;
+  b.gpus.front().windows[1].row.window_compute_ns = 50;
+  add(a, {0, 100, 50});
+  add(a, {1, 200, 10});
+  add(b, {0, 200, 30});
+  const Answer answer = merge(list_of(std::move(a), std::move(b)));
+  EXPECT_EQ(answer.collectives[0].wait_ns.reason(), Reason::single_rank);
+  EXPECT_EQ(answer.collectives[1].transfer_ns, 10);
+  EXPECT_EQ(answer.collectives[2].wait_ns, 20);
+  ASSERT_EQ(answer.steps.size(), 4u);
+  EXPECT_EQ(answer.steps[0].num_gpus, 1);
+  EXPECT_FALSE(answer.steps[0].complete);
+  EXPECT_EQ(answer.steps[1].ordinal, 1);
+  EXPECT_EQ(answer.steps[1].iteration, 6);
+  EXPECT_EQ(answer.steps[1].step_ns, 140);
+  EXPECT_EQ(answer.steps[1].shortest_ns, 100);
+  EXPECT_EQ(answer.steps[1].slowest_rank, 0);
+  EXPECT_TRUE(answer.steps[1].complete);
+  EXPECT_FALSE(answer.steps[1].last);
+  EXPECT_TRUE(answer.steps[2].last);  // of rank 0
+}
+
+TEST(Merge, WithoutNumbersTheOrderCounts) {
+  InputSummary a = rank_input(0, {5, 6}), b = rank_input(1, {kNoNumber, kNoNumber});
+  add(a, {0, 100, 50});
+  add(b, {0, 200, 30});
+  const Answer answer = merge(list_of(std::move(a), std::move(b)));
+  EXPECT_EQ(answer.collectives[0].wait_ns, 20);
+  ASSERT_EQ(answer.steps.size(), 2u);
+  EXPECT_EQ(answer.steps[0].iteration.reason(), Reason::no_mark);
+  EXPECT_EQ(answer.steps[0].num_gpus, 2);
+}
+
+TEST(Merge, WhatDoesNotMatchSaysWhy) {
+  InputSummary a = rank_input(0, {5, 6}), b = rank_input(1, {5, 6});
+  add(a, {0, 100, 50});
+  add(a, {0, 200, 50});
+  add(b, {0, 100, 50});                 // one fewer
+  add(a, {1, 300, 50, "ar", ""});       // no group
+  add(a, {kHeadIteration, 10, 5});      // in no iteration
+  add(a, {1, 400, 50, "p2p", "3", 4});  // two of four: which?
+  add(b, {1, 400, 50, "p2p", "3", 4});
+  add(a, {1, 500, 50, "ag", "0", 2, kNoNumber});  // no size
+  add(b, {1, 500, 40, "ag", "0", 2, kNoNumber});
+  const Answer answer = merge(list_of(std::move(a), std::move(b)));
+  ASSERT_EQ(answer.collectives.size(), 9u);
+  EXPECT_EQ(answer.collectives[0].kind, "ar");
+  EXPECT_EQ(answer.collectives[0].ordinal.reason(), Reason::no_mark);
+  EXPECT_EQ(answer.collectives[0].wait_ns.reason(), Reason::unmatched_ranks);
+  EXPECT_EQ(answer.collectives[1].wait_ns.reason(), Reason::unmatched_ranks);
+  EXPECT_EQ(answer.collectives[3].wait_ns.reason(), Reason::no_group);
+  EXPECT_EQ(answer.collectives[3].theory_ns.reason(), Reason::no_links_known);
+  EXPECT_EQ(answer.collectives[4].wait_ns.reason(), Reason::unmatched_ranks);
+  EXPECT_EQ(answer.collectives[4].dimension, "pipeline");
+  EXPECT_EQ(answer.collectives[5].wait_ns, 10);
+  EXPECT_EQ(answer.collectives[5].busbw_gbps.reason(), Reason::no_shapes);
+  EXPECT_EQ(answer.collectives[5].theory_ns.reason(), Reason::no_shapes);
+}
+
+TEST(Merge, SeveralHostsHaveNoLinksInCommon) {
+  InputSummary a = rank_input(0, {5}), b = rank_input(1, {5});
+  b.facts.host = "node1";
+  add(a, {0, 100, 50});
+  add(b, {0, 100, 50});
+  const Answer answer = merge(list_of(std::move(a), std::move(b)));
+  EXPECT_EQ(answer.collectives[0].theory_ns.reason(), Reason::no_links_known);
+  EXPECT_EQ(answer.collectives[0].wait_ns, 0);
+}
+
+TEST(Merge, InputsWithoutRankAreJobsOfTheirOwn) {
+  const auto unranked = [](std::int64_t number) {
+    InputSummary input = rank_input(number, {5, 6});
+    input.facts.rank.reset();
+    add(input, {0, 100, 50});
+    return input;
+  };
+  const Answer answer = merge(list_of(unranked(0), unranked(1)));
+  EXPECT_EQ(answer.collectives[0].wait_ns.reason(), Reason::rank_unknown);
+  EXPECT_TRUE(answer.steps.empty());
+  ASSERT_EQ(answer.ranks.size(), 2u);
+  EXPECT_EQ(answer.ranks[0].compute_ratio.reason(), Reason::rank_unknown);
+  EXPECT_EQ(answer.ranks[0].window_ns, 100);
+  const Answer alone = merge(list_of(unranked(0)));
+  EXPECT_EQ(alone.steps.size(), 2u);
+  EXPECT_EQ(alone.ranks[0].compute_ratio.reason(), Reason::single_rank);
+}
+
+TEST(Merge, StragglersComputeLongerAndWaitLess) {
+  const auto job = [] {
+    std::vector<InputSummary> inputs;
+    for (std::int64_t rank = 0; rank < 4; rank++) {
+      InputSummary input = rank_input(rank, {5, 6, 7});
+      const bool slow = rank == 2;
+      GpuSummary& gpu = input.gpus.front();
+      gpu.compute_by_operation[{Phase::forward, "mlp_up"}] = slow ? 3300 : 3000;
+      if (rank == 3) gpu.compute_by_operation[{Phase::forward, "lp"}] = 1000;  // a last stage: compared with itself
+      for (std::int32_t k = 0; k < 3; k++) add(input, {k, 100 + k, slow ? 10 : 60, "ar", "0", 4});
+      inputs.push_back(std::move(input));
+    }
+    return inputs;
+  };
+  const Answer answer = merge(job());
+  ASSERT_EQ(answer.ranks.size(), 4u);
+  EXPECT_EQ(answer.ranks[2].compute_ratio, 1.1);
+  EXPECT_EQ(answer.ranks[2].hint, "straggler");
+  EXPECT_EQ(answer.ranks[3].compute_ratio, 1.0);
+  EXPECT_EQ(answer.ranks[3].comm_wait_ns, 50);
+  EXPECT_EQ(answer.ranks[3].num_windows, 2);
+  EXPECT_FALSE(answer.ranks[3].hint.applicable());
+  // A selection leaves rows out; what they are compared with stays.
+  RunOptions only;
+  only.only_rank = 2;
+  const Answer selected = merge(job(), only);
+  ASSERT_EQ(selected.ranks.size(), 1u);
+  EXPECT_EQ(selected.ranks[0].compute_ratio, 1.1);
+  EXPECT_EQ(selected.collectives.size(), 3u);
+  EXPECT_EQ(selected.collectives[0].transfer_ns, 10);
+  EXPECT_EQ(selected.steps.size(), 3u);
+  EXPECT_EQ(selected.steps[0].num_gpus, 4);
+}
+
+TEST(Merge, ConsecutiveFilesOfARankAreOneGpu) {
+  InputSummary early = rank_input(0, {kNoNumber}), late = rank_input(0, {kNoNumber}),
+               other = rank_input(1, {kNoNumber, kNoNumber});
+  early.path = "early.json";
+  late.path = "late.json";
+  for (InputSummary* input : {&early, &late}) {
+    input->has_times = true;
+    input->facts.clock = ClockDomain::unix_time;
+    input->facts.file_bytes = input == &early ? 1 : 2;
+  }
+  early.first_ns = 0;
+  early.last_ns = 100;
+  late.first_ns = 200;
+  late.last_ns = 300;
+  add(early, {0, 10, 50});
+  add(late, {0, 210, 30});
+  add(other, {0, 10, 40});
+  add(other, {1, 210, 40});
+  const Answer answer = merge(list_of(std::move(early), std::move(late), std::move(other)));
+  ASSERT_EQ(answer.steps.size(), 2u);
+  EXPECT_EQ(answer.steps[1].num_gpus, 2);
+  EXPECT_TRUE(answer.steps[1].complete);
+  EXPECT_EQ(answer.collectives[0].wait_ns, 10);
+  EXPECT_EQ(answer.collectives[1].wait_ns, 0);
+  EXPECT_EQ(answer.collectives[3].wait_ns, 10);
+}
+
+TEST(Merge, ASelectionLeavesOutRowsAndKeepsTheTrace) {
+  const auto input = [] {
+    InputSummary made = rank_input(0, {5, 6, 7});
+    GpuSummary& gpu = made.gpus.front();
+    gpu.timeline.span_ns = 1000;
+    const auto add_operation = [&](Phase phase, const char* name, std::int64_t ordinal, std::int64_t layer) {
+      OperationSummary& sum = gpu.operations[{phase, name, ordinal, layer}];
+      sum.num_kernels = 1;
+      sum.duration_ns = sum.class_ns[0] = 10;
+      sum.instances.add(10);
+    };
+    for (std::int64_t ordinal = kHeadIteration; ordinal < 3; ordinal++) {
+      add_operation(Phase::forward, "mlp_up", ordinal, 0);
+      add_operation(Phase::forward, "mlp_up", ordinal, 1);
+      add_operation(Phase::backward, "mlp_up", ordinal, 1);
+      add_operation(Phase::forward, "lp", ordinal, kOutsideLayers);
+    }
+    for (std::int32_t k = 0; k < 3; k++) add(made, {k, 100 + k, 10});
+    made.memory.push_back({.device = 0, .ordinal = -1});
+    made.memory.push_back({.device = 0, .ordinal = 0, .number = 5});
+    return made;
+  };
+  RunOptions options;
+  options.selection.iterations = NumberRange{6, 9};
+  options.selection.layers = NumberRange{0, 3};
+  const Answer answer = merge(list_of(input()), options);
+  ASSERT_EQ(answer.operations.size(), 2u);
+  EXPECT_EQ(answer.operations[0].phase, "backward");
+  EXPECT_EQ(answer.operations[0].num_kernels, 2);
+  EXPECT_EQ(answer.operations[1].num_kernels, 4);
+  EXPECT_EQ(answer.operations[1].duration_ns, 40);
+  EXPECT_EQ(answer.operations[1].num_instances, 4);
+  EXPECT_FALSE(answer.operations[1].layer.applicable());
+  EXPECT_EQ(answer.windows.size(), 2u);
+  ASSERT_EQ(answer.steps.size(), 2u);
+  EXPECT_EQ(answer.steps[0].ordinal, 1);
+  EXPECT_EQ(answer.ranks[0].num_windows, 1);
+  EXPECT_EQ(answer.memory.size(), 1u);
+  EXPECT_EQ(answer.timeline.front().span_ns, 1000);
+  EXPECT_TRUE(answer.collectives.empty());  // in no layer
+  options.grain_layer = true;
+  EXPECT_EQ(merge(list_of(input()), options).operations.size(), 3u);
+  options.selection.phases = {Phase::optimizer};
+  EXPECT_FALSE(merge_summaries(list_of(input()), {}, options).ok());
+}
+
+TEST(GroupDimension, ByWordsKindAndLayout) {
+  const Result<GroupDimensionRules> rules = embedded_group_dimension_rules();
+  ASSERT_TRUE(rules.ok());
+  const auto dimension = [&](const RunFacts& facts, const GroupTexts& group) {
+    return group_dimension(rules.value(), facts, 16, group);
+  };
+  RunFacts facts;
+  EXPECT_EQ(dimension(facts, {"7", "mesh_tp", "[0, 1]", "ar", 2}), "tensor");
+  EXPECT_EQ(dimension(facts, {"tp_group", "", "[0, 1]", "ar", 2}), "tensor");
+  EXPECT_EQ(dimension(facts, {"7", "default_pg", "[0, 1]", "p2p", 2}), "pipeline");
+  EXPECT_EQ(dimension(facts, {"7", "default_pg", "[0, 1]", "ar", 2}), "");
+  facts.tensor_parallel = 2;
+  facts.pipeline_parallel = 2;
+  facts.context_parallel = 2;  // data: 16 / 8 = 2
+  EXPECT_EQ(dimension(facts, {"7", "", "[4, 5]", "ar", 2}), "tensor");
+  EXPECT_EQ(dimension(facts, {"7", "", "[4, 6]", "ar", 2}), "context");
+  EXPECT_EQ(dimension(facts, {"7", "", "[0, 4]", "ar", 2}), "data");
+  EXPECT_EQ(dimension(facts, {"7", "", "[0, 8]", "ar", 2}), "pipeline");
+  EXPECT_EQ(dimension(facts, {"7", "", "[0, 2, 4, 6]", "ag", 4}), "data");
+  EXPECT_EQ(dimension(facts, {"7", "", "", "ar", 2}), "");
+  EXPECT_EQ(dimension(facts, {"0", "", "[0, 1, ..., 15]", "ar", 16}), "");
+  EXPECT_EQ(ranks_of_text("[0, 4, 8]"), (std::vector<std::int64_t>{0, 4, 8}));
+  EXPECT_EQ(ranks_of_text("[0, 1, ..., 63]"), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_TRUE(ranks_of_text("").empty());
+}
+
+}  // namespace
+}  // namespace chopper

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/losses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "report/quantity.h"
+#include "report/shown_gpus.h"
+#include "report/utf8.h"
+
+namespace chopper {
+namespace {
+
+double sum_of(const Field<double>& field) { return field.present() ? field.value() : 0; }
+
+std::string_view name_of_kind(std::string_view kind) {
+  if (kind == "ag") return "all-gather";
+  if (kind == "rs") return "reduce-scatter";
+  if (kind == "ar") return "all-reduce";
+  if (kind == "a2a") return "all-to-all";
+  if (kind == "bc") return "broadcast";
+  if (kind == "p2p") return "send and receive";
+  return kind;
+}
+
+std::string operation_label(const OperationTotal& operation) {
+  return operation.phase + " " + printable(operation.operation);
+}
+
+// The gpu that the others wait for: of those that stand out the one whose computation takes longest.
+const RankRow* slowest_gpu(const Answer& answer) {
+  const RankRow* slowest = nullptr;
+  for (const RankRow& row : answer.ranks) {
+    if (!row.compute_ratio.present() || !(row.hint == "straggler")) continue;
+    if (slowest == nullptr || row.compute_ratio.value() > slowest->compute_ratio.value()) slowest = &row;
+  }
+  return slowest;
+}
+
+std::string gpu_name(const RankRow& row) {
+  return row.rank.present() ? fmt::format("rank {}", row.rank.value()) : fmt::format("input {}", row.input);
+}
+
+class LossFinder {
+ public:
+  LossFinder(const Answer& answer, const TimeBasis& basis)
+      : answer_(answer), basis_(basis), operations_(operation_totals(answer)) {}
+
+  std::vector<Loss> run() {
+    find_communication();
+    find_launches(TimePart::host_late);
+    find_launches(TimePart::dispatch);
+    add(TimePart::copies, "exposed copies", "pinned memory, non_blocking");
+    add(TimePart::other_idle, "idle, no launch gap", "waits for events, before comm, copies");
+    find_below_peak("gemm and attention below peak", "compute");
+    find_below_peak("other kernels below memory peak", "memory");
+    find_straggler();
+    std::stable_sort(losses_.begin(), losses_.end(),
+                     [](const Loss& a, const Loss& b) { return a.at_stake_ns > b.at_stake_ns; });
+    std::erase_if(losses_, [&](const Loss& loss) { return loss.at_stake_ns * 1000 < basis_.mean.span_ns; });
+    return std::move(losses_);
+  }
+
+ private:
+  // Sums over all gpus and iterations to the mean of a step.
+  double per_step(double sum) const {
+    return sum / (basis_.iterations_per_gpu * static_cast<double>(std::max<std::size_t>(1, basis_.gpus.size())));
+  }
+
+  void add(TimePart part, std::string title, std::string advice) {
+    if (basis_.mean.part(part) <= 0) return;
+    losses_.push_back({std::move(title), basis_.mean.part(part), std::move(advice), worst_command(part)});
+  }
+
+  // Where one gpu loses half as much again as the mean.
+  std::string worst_command(TimePart part) const {
+    const auto worst =
+        std::max_element(basis_.gpus.begin(), basis_.gpus.end(),
+                         [&](const GpuTime& a, const GpuTime& b) { return a.split.share(part) < b.split.share(part); });
+    const bool stands_out = basis_.gpus.size() > 1 && worst->split.share(part) > 1.5 * basis_.mean.share(part) &&
+                            worst->row->rank.present();
+    return stands_out ? fmt::format("report --rank {}", worst->row->rank.value()) : std::string();
+  }
+
+  // Exposed communication, split by kind in proportion to what the collectives expose, and into waiting for other ranks
+  // and transfer.
+  void find_communication() {
+    const double exposed = basis_.mean.part(TimePart::exposed_comm);
+    if (exposed <= 0) return;
+    struct Sum {
+      double exposed_ns = 0, wait_ns = 0;
+    };
+    std::map<std::string, Sum> kinds;
+    double all = 0;
+    for (const CollectiveRow& row : answer_.collectives) {
+      const auto share = static_cast<double>(row.exposed_ns);
+      Sum& sum = kinds[row.kind];
+      sum.exposed_ns += share;
+      all += share;
+      // A collective waits first and transfers then: what is hidden is counted as waiting last.
+      if (row.wait_ns.present() && row.transfer_ns.present())
+        sum.wait_ns += std::clamp(share - static_cast<double>(row.transfer_ns.value()), 0.0,
+                                  static_cast<double>(row.wait_ns.value()));
+    }
+    if (!(all > 0)) {
+      add(TimePart::exposed_comm, "exposed communication", "overlap it: prefetch, bucket sizes");
+      return;
+    }
+    const RankRow* slowest = slowest_gpu(answer_);
+    double waiting = 0;
+    for (const auto& [kind, sum] : kinds) {
+      waiting += sum.wait_ns;
+      const double transfer = exposed * (sum.exposed_ns - sum.wait_ns) / all;
+      losses_.push_back({fmt::format("exposed {}", name_of_kind(printable(kind))), transfer,
+                         "overlap it: prefetch, bucket sizes", fmt::format("report --operation {}", printable(kind))});
+    }
+    if (waiting > 0)
+      losses_.push_back(
+          {"waiting for late ranks", exposed * waiting / all,
+           slowest != nullptr
+               ? fmt::format("{} computes {:.2f} x the median", gpu_name(*slowest), slowest->compute_ratio.value())
+               : "uneven work, hosts launching late",
+           slowest != nullptr && slowest->rank.present() ? fmt::format("report --rank {}", slowest->rank.value())
+                                                         : std::string()});
+  }
+
+  // Launch gaps, with what the host did meanwhile, or the operation that most of them stand before.
+  void find_launches(TimePart part) {
+    const bool late = part == TimePart::host_late;
+    if (basis_.mean.part(part) <= 0) return;
+    std::string advice = late ? "host too slow: compile, graphs" : "short kernels: graphs, fusion";
+    double all = 0;
+    const OperationTotal* most = nullptr;
+    const auto gap = [&](const OperationTotal& o) { return late ? o.prep_idle_ns : o.call_idle_ns; };
+    for (const OperationTotal& operation : operations_) {
+      all += gap(operation);
+      if (most == nullptr || gap(operation) > gap(*most)) most = &operation;
+    }
+    if (most != nullptr && all > 0 && gap(*most) > 0.3 * all)
+      advice = fmt::format("{:.0f} % before {}", gap(*most) / all * 100, operation_label(*most));
+    if (late) {
+      std::map<std::string, double> blockers;
+      for (const HostBlockerRow& row : answer_.host_blockers) blockers[row.kind] += static_cast<double>(row.idle_ns);
+      const auto worst = std::max_element(blockers.begin(), blockers.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+      if (worst != blockers.end() && all > 0 && worst->second > 0.3 * all)
+        advice = fmt::format("{:.0f} % during {}", worst->second / all * 100, blocker_text(worst->first));
+    }
+    add(part, late ? "kernels launched late" : "launch to start", std::move(advice));
+  }
+
+  static std::string blocker_text(const std::string& kind) {
+    if (kind == "synchronise") return "synchronising calls";
+    if (kind == "copy_to_host") return "copies to the host";
+    if (kind == "item") return ".item() or .cpu()";
+    if (kind == "data_loading") return "data loading";
+    if (kind == "allocator") return "allocator calls";
+    if (kind == "garbage_collection") return "garbage collection";
+    return kind;
+  }
+
+  void find_below_peak(std::string_view title, std::string_view bound) {
+    double lost = 0, known = 0, least = 0;
+    const OperationTotal* worst = nullptr;
+    const auto loss_of = [](const OperationTotal& o) { return std::max(0.0, o.known_ns - o.least_ns); };
+    for (const OperationTotal& operation : operations_) {
+      if (operation.is_comm || operation.bound != bound) continue;
+      lost += loss_of(operation);
+      known += operation.known_ns;
+      least += operation.least_ns;
+      if (worst == nullptr || loss_of(operation) > loss_of(*worst)) worst = &operation;
+    }
+    if (worst == nullptr || !(lost > 0)) return;
+    losses_.push_back({std::string(title), per_step(lost),
+                       fmt::format("{:.0f} %; most in {}", least / known * 100, operation_label(*worst)),
+                       fmt::format("report --operation {}", printable(worst->operation))});
+  }
+
+  // What a slower gpu costs the run: its computation beyond the median.
+  void find_straggler() {
+    const RankRow* slowest = slowest_gpu(answer_);
+    if (slowest == nullptr || !slowest->window_compute_ns.present()) return;
+    const double ratio = slowest->compute_ratio.value();
+    const double lost = static_cast<double>(slowest->window_compute_ns.value()) * (1 - 1 / ratio);
+    losses_.push_back(
+        {fmt::format("{} computes {:.2f} x as long", gpu_name(*slowest), ratio), lost,
+         "its clock, its share of the work",
+         slowest->rank.present() ? fmt::format("report --rank {}", slowest->rank.value()) : std::string()});
+  }
+
+  const Answer& answer_;
+  const TimeBasis& basis_;
+  std::vector<OperationTotal> operations_;
+  std::vector<Loss> losses_;
+};
+
+}  // namespace
+
+std::vector<Loss> find_losses(const Answer& answer, const TimeBasis& basis) { return LossFinder(answer, basis).run(); }
+
+std::vector<OperationTotal> operation_totals(const Answer& answer) {
+  std::map<std::pair<std::string, std::string>, OperationTotal> totals;
+  std::map<std::pair<std::string, std::string>, std::map<std::string, double>> bounds;
+  for (const OperationRow& row : answer.operations) {
+    const std::pair<std::string, std::string> key{row.phase, row.operation};
+    OperationTotal& total = totals[key];
+    total.phase = row.phase;
+    total.operation = row.operation;
+    const auto duration = static_cast<double>(row.duration_ns);
+    total.is_comm = total.is_comm || row.gpu_class == to_string(GpuClass::comm);
+    total.duration_ns += duration;
+    total.num_kernels += static_cast<double>(row.num_kernels);
+    total.overlap_ns += static_cast<double>(row.overlap_ns);
+    total.prep_idle_ns += static_cast<double>(row.prep_idle_ns);
+    total.call_idle_ns += static_cast<double>(row.call_idle_ns);
+    if (!row.peak_share.present() || !row.bound.present()) continue;
+    // Rates are of the records with known work; most rows know all or nothing.
+    const double rate = row.bound.value() == "compute" ? sum_of(row.tflops) * 1e3 : sum_of(row.gbps);
+    const double work = row.bound.value() == "compute" ? sum_of(row.flops) : sum_of(row.bytes);
+    const double known = rate > 0 ? work / rate : 0;
+    total.known_ns += known;
+    total.least_ns += known * row.peak_share.value();
+    total.flops += sum_of(row.flops);
+    total.bytes += sum_of(row.bytes);
+    bounds[key][row.bound.value()] += known;
+  }
+  std::vector<OperationTotal> ranked;
+  for (auto& [key, total] : totals) {
+    const auto known = bounds.find(key);
+    if (known != bounds.end()) {
+      total.bound = std::max_element(known->second.begin(), known->second.end(), [](const auto& a, const auto& b) {
+                      return a.second < b.second;
+                    })->first;
+    }
+    ranked.push_back(std::move(total));
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const OperationTotal& a, const OperationTotal& b) { return a.duration_ns > b.duration_ns; });
+  return ranked;
+}
+
+std::string rate_text(const OperationTotal& operation) {
+  if (!(operation.known_ns > 0) || operation.is_comm) return "";
+  const std::string share = fmt::format("{:.0f} %", operation.least_ns / operation.known_ns * 100);
+  if (operation.bound == "compute")
+    return fmt::format("{:.0f} TF/s {}", operation.flops / operation.known_ns * 1e-3, share);
+  return fmt::format("{:.0f} GB/s {}", operation.bytes / operation.known_ns, share);
+}
+
+}  // namespace chopper
