@@ -26,7 +26,6 @@ inline RowId add_range(TraceTables& trace, const HandRange& range) {
   t.start_ns.push_back(range.start);
   t.duration_ns.push_back(range.end - range.start);
   t.thread.push_back(ThreadId{range.thread});
-  t.external_id.push_back(kNoId);
   t.sequence_number.push_back(range.sequence);
   t.forward_thread.push_back(range.forward_thread);
   t.shapes.push_back(kNoString);
