@@ -213,7 +213,6 @@ std::vector<WindowSummary> summarise_windows(const TraceTables& trace, const Gpu
     row.gap_to_next_ns = own.any && next.any ? Field<std::int64_t>(next.first_ns - own.last_ns)
                                              : Field<std::int64_t>(Reason::no_records);
   }
-  if (marks.empty()) windows.erase(windows.begin(), windows.begin() + 2);  // no launch call: nothing to place
   return windows;
 }
 

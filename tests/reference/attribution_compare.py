@@ -149,6 +149,8 @@ def compare_timeline(trace, mine, rows, found):
     want_rows = mine.timeline()
     for key in sorted(by_scope.keys() | want_rows.keys(), key=repr):
         got, want = by_scope.get(key), want_rows.get(key)
+        if want is None and key[0] in ("head", "tail") and not mine.trace.marks:
+            continue                    # without marks all is head and tail; the reference has neither
         if got is None or want is None:
             if (got or want).get("window_ns") or (got or want)["busy_ns"]:
                 found.add("timeline", f"{key}: {'row' if got else 'no row'}, reference {'row' if want else 'no row'}")
@@ -168,6 +170,8 @@ def compare_operations(mine, rows_of, rows, found):
     found.equal("operations", "number of rows", len(rows), len(got_rows))
     for key in sorted(got_rows.keys() | want_rows.keys()):
         got, want = got_rows.get(key), want_rows.get(key)
+        if want is None and key[0] in ("head", "tail") and not mine.trace.marks:
+            continue                    # without marks all is head and tail; the reference has neither
         if got is None or want is None:
             found.add("operations", f"{key}: {'row' if got else 'no row'}, reference {'row' if want else 'no row'}")
             continue
