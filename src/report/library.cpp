@@ -19,6 +19,11 @@ Report make_report(std::span<const std::filesystem::path> runs, const ReportOpti
   run.threads = options.threads;
   run.keep_kernels = options.kernels;
   run.strict = options.strict;
+  run.grain_layer = options.by_layer;
+  run.grain_iteration = options.by_iteration;
+  run.iteration_mark = options.iteration_mark;
+  run.operation_files = options.operation_files;
+  run.config = options.config;
   const auto answer = analyse_run(std::vector<std::filesystem::path>(runs.begin(), runs.end()), run);
   Report report;
   if (!answer.ok()) {

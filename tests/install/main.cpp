@@ -13,12 +13,12 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::filesystem::path folder = argv[1];
-  const chopper::Report report = chopper::report_json({&folder, 1}, {});
+  const chopper::Report report = chopper::report_json({&folder, 1}, {.by_layer = true});
   if (report.exit_code != 0) {
     std::cerr << "exit code " << report.exit_code << ": " << report.error << '\n';
     return 1;
   }
-  for (const char* const needed : {"\"timeline\"", "\"scope\":\"trace\""}) {
+  for (const char* const needed : {"\"timeline\"", "\"scope\":\"trace\"", "\"operations\":[\n", "\"phase\":\"backward\"", "\"layer\":"}) {
     if (report.json.find(needed) != std::string::npos) continue;
     std::cerr << "the report lacks " << needed << '\n';
     return 1;
