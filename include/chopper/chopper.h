@@ -15,11 +15,11 @@ const char* version();
 
 /// What to read and how.
 struct ReportOptions {
-  unsigned threads = 0;  ///< 0: as many as the machine has
-  bool kernels = false;  ///< with the tables `kernels` and `copies`
-  bool strict = false;   ///< a lost or quarantined record fails the report
+  unsigned threads = 0;                         ///< 0: as many as the machine has
+  bool kernels = false;                         ///< with the tables `kernels` and `copies`
+  bool strict = false;                          ///< a lost or quarantined record fails the report
   bool by_layer = false, by_iteration = false;  ///< the operations table tells layers, iterations apart
-  std::string iteration_mark;                   ///< ranges whose names begin with it delimit iterations; empty: known ones
+  std::string iteration_mark;  ///< ranges whose names begin with it delimit iterations; empty: known ones
   std::vector<std::filesystem::path> operation_files;  ///< maps of operations of your own
   std::filesystem::path config;                        ///< facts about the run; empty: its chopper.toml
 };

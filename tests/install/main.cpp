@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
     std::cerr << "exit code " << report.exit_code << ": " << report.error << '\n';
     return 1;
   }
-  for (const char* const needed : {"\"timeline\"", "\"scope\":\"trace\"", "\"operations\":[\n", "\"phase\":\"backward\"", "\"layer\":"}) {
+  for (const char* const needed :
+       {"\"timeline\"", "\"scope\":\"trace\"", "\"operations\":[\n", "\"phase\":\"backward\"", "\"layer\":"}) {
     if (report.json.find(needed) != std::string::npos) continue;
     std::cerr << "the report lacks " << needed << '\n';
     return 1;

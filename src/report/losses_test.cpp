@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the text answer calls a step, and where it says time is lost.
+#include "report/losses.h"
+
+#include <gtest/gtest.h>
+
+#include "report/time_basis.h"
+
+namespace chopper {
+namespace {
+
+// One gpu with a step of 100 ns: 60 computation, 20 exposed communication, 5 copies, 10 and 3 launching, 2 other idle.
+TimelineRow window(std::int64_t rank, std::int64_t ordinal, std::int64_t length, bool complete, bool last) {
+  TimelineRow row;
+  row.input = rank;
+  row.rank = rank;
+  row.gpu = std::int64_t{0};
+  row.scope = "iteration";
+  row.ordinal = ordinal;
+  row.iteration = 10 + ordinal;
+  row.window_ns = length;
+  row.window_compute_ns = length * 60 / 100;
+  row.window_comm_ns = length * 30 / 100;
+  row.window_overlap_ns = length * 10 / 100;
+  row.window_exposed_comm_ns = length * 20 / 100;
+  row.window_memcpy_ns = row.window_exposed_memcpy_ns = length * 5 / 100;
+  row.window_idle_ns = length * 15 / 100;
+  row.window_prep_idle_ns = length * 10 / 100;
+  row.window_call_idle_ns = length * 3 / 100;
+  row.complete = complete;
+  row.last = last;
+  return row;
+}
+
+Answer answer_of(std::int64_t num_ranks) {
+  Answer answer;
+  for (std::int64_t rank = 0; rank < num_ranks; rank++) {
+    TimelineRow trace;
+    trace.input = rank;
+    trace.rank = rank;
+    trace.gpu = std::int64_t{0};
+    trace.span_ns = 5000;
+    answer.timeline.push_back(trace);
+    CoverageRow coverage;
+    coverage.input = rank;
+    coverage.iteration_rule = "profiler_step";
+    answer.coverage.push_back(coverage);
+  }
+  return answer;
+}
+
+const Loss* loss_called(const std::vector<Loss>& losses, std::string_view title) {
+  for (const Loss& loss : losses) {
+    if (loss.title == title) return &loss;
+  }
+  return nullptr;
+}
+
+TEST(TimeBasis, TakesCompleteStepsButTheLast) {
+  Answer answer = answer_of(1);
+  answer.windows = {window(0, 0, 1000, false, false), window(0, 1, 2000, true, false), window(0, 2, 4000, true, false),
+                    window(0, 3, 9000, true, true)};
+  const TimeBasis basis = time_basis(answer);
+  ASSERT_TRUE(basis.steps);
+  EXPECT_FALSE(basis.with_last);
+  ASSERT_EQ(basis.gpus.size(), 1u);
+  EXPECT_EQ(basis.gpus[0].num_steps, 2u);
+  EXPECT_DOUBLE_EQ(basis.mean.span_ns, 3000);
+  EXPECT_DOUBLE_EQ(basis.mean.part(TimePart::computation), 1800);
+  EXPECT_DOUBLE_EQ(basis.mean.part(TimePart::other_idle), 60);
+  EXPECT_DOUBLE_EQ(basis.gpus[0].comm_ns, 900);
+  EXPECT_DOUBLE_EQ(basis.iterations_per_gpu, 4);
+}
+
+TEST(TimeBasis, TakesWhatThereIs) {
+  Answer answer = answer_of(1);
+  answer.windows = {window(0, 0, 1000, false, false), window(0, 1, 9000, true, true)};
+  EXPECT_DOUBLE_EQ(time_basis(answer).mean.span_ns, 1000);
+  answer.windows = {window(0, 0, 9000, true, true)};
+  EXPECT_DOUBLE_EQ(time_basis(answer).mean.span_ns, 9000);
+  EXPECT_TRUE(time_basis(answer).with_last);
+  answer.coverage[0].iteration_rule = "none";  // one iteration for want of marks: the trace itself
+  EXPECT_FALSE(time_basis(answer).steps);
+  EXPECT_DOUBLE_EQ(time_basis(answer).mean.span_ns, 5000);
+}
+
+TEST(Losses, SplitExposedCommunicationByKindAndWaiting) {
+  Answer answer = answer_of(1);
+  answer.windows = {window(0, 0, 1000, true, false)};  // 200 ns exposed
+  CollectiveRow gather;
+  gather.kind = "ag";
+  gather.duration_ns = 100;
+  gather.exposed_ns = 100;
+  gather.transfer_ns = std::int64_t{40};
+  gather.wait_ns = std::int64_t{60};
+  CollectiveRow reduce;
+  reduce.kind = "rs";
+  reduce.duration_ns = 300;
+  reduce.exposed_ns = 300;  // without another rank nothing is known of waiting
+  answer.collectives = {gather, reduce};
+  const std::vector<Loss> losses = find_losses(answer, time_basis(answer));
+  ASSERT_NE(loss_called(losses, "exposed reduce-scatter"), nullptr);
+  EXPECT_DOUBLE_EQ(loss_called(losses, "exposed reduce-scatter")->at_stake_ns, 200.0 * 300 / 400);
+  EXPECT_DOUBLE_EQ(loss_called(losses, "exposed all-gather")->at_stake_ns, 200.0 * 40 / 400);
+  EXPECT_DOUBLE_EQ(loss_called(losses, "waiting for late ranks")->at_stake_ns, 200.0 * 60 / 400);
+  for (std::size_t i = 1; i < losses.size(); i++) EXPECT_GE(losses[i - 1].at_stake_ns, losses[i].at_stake_ns);
+}
+
+TEST(Losses, NameWhatTheHostDidAndWhatItLaunchedLate) {
+  Answer answer = answer_of(1);
+  answer.windows = {window(0, 0, 1000, true, false)};
+  OperationRow norm;
+  norm.phase = "forward";
+  norm.operation = "attn_n";
+  norm.gpu_class = "vector";
+  norm.duration_ns = 100;
+  norm.prep_idle_ns = 90;
+  norm.call_idle_ns = 1;
+  OperationRow product = norm;
+  product.operation = "mlp_gp";
+  product.prep_idle_ns = 10;
+  product.call_idle_ns = 9;
+  answer.operations = {norm, product};
+  std::vector<Loss> losses = find_losses(answer, time_basis(answer));
+  EXPECT_EQ(loss_called(losses, "kernels launched late")->advice, "90 % before forward attn_n");
+  EXPECT_EQ(loss_called(losses, "launch to start")->advice, "90 % before forward mlp_gp");
+  HostBlockerRow blocker;
+  blocker.kind = "data_loading";
+  blocker.idle_ns = 50;
+  answer.host_blockers = {blocker};
+  losses = find_losses(answer, time_basis(answer));
+  EXPECT_EQ(loss_called(losses, "kernels launched late")->advice, "50 % during data loading");
+}
+
+TEST(Losses, CountWhatIsBelowThePeakPerStepAndGpu) {
+  Answer answer = answer_of(2);
+  for (const std::int64_t rank : {0, 1}) {
+    answer.windows.push_back(window(rank, 0, 1000, true, false));
+    answer.windows.push_back(window(rank, 1, 1000, true, true));
+    OperationRow product;
+    product.input = rank;
+    product.phase = "backward";
+    product.operation = "mlp_up";
+    product.gpu_class = "gemm";
+    product.duration_ns = 800;
+    product.flops = 1.6e6;
+    product.tflops = 2.0;
+    product.gbps = 1.0;
+    product.peak_share = 0.25;
+    product.bound = std::string("compute");
+    answer.operations.push_back(product);
+  }
+  const std::vector<Loss> losses = find_losses(answer, time_basis(answer));
+  const Loss* loss = loss_called(losses, "gemm and attention below peak");
+  ASSERT_NE(loss, nullptr);
+  EXPECT_DOUBLE_EQ(loss->at_stake_ns, 2 * 800 * 0.75 / (2 * 2));  // two gpus, two iterations
+  EXPECT_EQ(loss->advice, "25 %; most in backward mlp_up");
+  const std::vector<OperationTotal> totals = operation_totals(answer);
+  ASSERT_EQ(totals.size(), 1u);
+  EXPECT_EQ(rate_text(totals[0]), "2 TF/s 25 %");
+}
+
+TEST(Losses, NameTheSlowGpu) {
+  Answer answer = answer_of(2);
+  for (const std::int64_t rank : {0, 1}) {
+    answer.windows.push_back(window(rank, 0, 1000, true, false));
+    RankRow row;
+    row.input = rank;
+    row.rank = rank;
+    row.gpu = std::int64_t{0};
+    row.window_compute_ns = std::int64_t{600};
+    row.compute_ratio = rank == 1 ? 1.25 : 1.0;
+    if (rank == 1) row.hint = std::string("straggler");
+    answer.ranks.push_back(row);
+  }
+  const std::vector<Loss> losses = find_losses(answer, time_basis(answer));
+  const Loss* loss = loss_called(losses, "rank 1 computes 1.25 x as long");
+  ASSERT_NE(loss, nullptr);
+  EXPECT_DOUBLE_EQ(loss->at_stake_ns, 600 * (1 - 1 / 1.25));
+  EXPECT_EQ(loss->command, "report --rank 1");
+}
+
+}  // namespace
+}  // namespace chopper
