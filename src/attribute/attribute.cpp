@@ -51,6 +51,8 @@ void report_links(const TraceTables& trace, const LaunchLinks& links, std::strin
   }
 }
 
+constexpr std::int64_t kMostLayers = 1'000'000;  // far above any model: larger numbers come from damaged lists of ranks
+
 // The label of one piece of work, while it is being found.
 struct Named {
   StringId operation = kNoString;
@@ -278,6 +280,7 @@ class Attribution {
           if (phases_[k] != Phase::other) continue;
           phases_[k] = Phase::optimizer;
           rules[k] = LabelRule::optimizer;
+          if (stacks_.calls[k].named_operation != kNoString) continue;
           stacks_.calls[k].named_operation = clip;
           stacks_.calls[k].operation_rule = LabelRule::optimizer;
         }
@@ -450,12 +453,14 @@ class Attribution {
     for (std::uint32_t row = 0; row < num_records(); row++) {
       if (labels_.gpu_class[row] != GpuClass::comm || labels_.operation[row] != p2p) continue;
       const RowId metadata = metadata_of(trace_, row, stack_of(row));
-      if (metadata == kNoRow) continue;
+      if (metadata == kNoRow || !is_pipeline_group(trace_, metadata)) continue;
       const std::optional<std::int32_t> stage = place_in_group(trace_, metadata, *trace_.facts.rank);
       if (!stage) continue;
+      const std::int64_t first_layer = std::int64_t{*stage} * num_layers;
+      if (first_layer > kMostLayers) return;
       for (std::size_t i = 0; i < num_records(); i++) {
         if (labels_.layer_rule[i] == LabelRule::sequence && labels_.layer[i] >= 0)
-          labels_.layer[i] += *stage * num_layers;
+          labels_.layer[i] += static_cast<std::int32_t>(first_layer);
       }
       return;
     }
@@ -688,7 +693,9 @@ class Attribution {
       for (const std::uint32_t row : records_of(c)) {
         if (labels_.layer[row] != kUnknownLayer) continue;
         const Found next = next_work(c + 1);
-        if (next.row == UINT32_MAX || stacks_.calls[next.call].thread != stack.thread) continue;
+        if (next.row == UINT32_MAX || stacks_.calls[next.call].thread != stack.thread ||
+            phases_[next.call] != Phase::backward || labels_.iteration[next.row] != labels_.iteration[row])
+          continue;
         const std::int32_t needed = labels_.layer[next.row];
         if (needed == kUnknownLayer) continue;
         if (!stack.prefetch) {
@@ -847,6 +854,12 @@ class Attribution {
     std::sort(calls.begin(), calls.end(), by_start(trace_.ranges.start_ns, trace_.ranges.offset));
     std::sort(unlinked.begin(), unlinked.end(), by_start(gpu_.start_ns, gpu_.offset));
     const std::vector<CallStack> stacks = find_stacks_of_ranges(trace_, order_, calls, *partners_, *names_);
+    for (std::size_t i = 0; i < calls.size(); i++) {  // a record that names another collective, or another gpu: the order tells nothing
+      const std::string_view kind = collective_kind(trace_.strings.view(gpu_.name[unlinked[i]]));
+      const std::uint32_t said = index_of(trace_.ranges.collective[calls[i]]);
+      const bool agree = kind.empty() || kind == collective_kind(trace_.strings.view(trace_.collectives.kind[said]));
+      if (!agree || gpu_.device[unlinked[i]] != gpu_.device[unlinked[0]]) return;
+    }
     for (std::size_t i = 0; i < calls.size(); i++) {
       const std::uint32_t row = unlinked[i];
       const CallStack& stack = stacks[i];
@@ -857,7 +870,7 @@ class Attribution {
       const bool backward = is_autograd_thread(stack.thread) || stack.engine || stack.backward_operator;
       labels_.phase[row] = stack.optimizer                         ? Phase::optimizer
                            : backward                              ? Phase::backward
-                           : stack.forward || stack.root != kNoRow ? Phase::forward
+                           : stack.partnered || stack.forward || stack.root != kNoRow ? Phase::forward
                                                                    : Phase::other;
       labels_.phase_rule[row] = LabelRule::stream_order;
       if (stack.layer != kUnknownLayer) set_layer(row, stack.layer, LabelRule::stream_order);

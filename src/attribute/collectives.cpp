@@ -62,6 +62,17 @@ std::int64_t bytes_of_collective(const TraceTables& trace, RowId metadata) {
   return elements * size;
 }
 
+bool is_pipeline_group(const TraceTables& trace, RowId metadata) {
+  const StringId description = trace.collectives.description[index_of(metadata)];
+  if (description == kNoString) return false;
+  std::string lower(trace.strings.view(description));
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  }
+  return lower.find("pipe") != std::string::npos || lower == "pp" || lower.ends_with("_pp") || lower.starts_with("pp_") ||
+         lower.find("_pp_") != std::string::npos;
+}
+
 std::optional<std::int32_t> place_in_group(const TraceTables& trace, RowId metadata, std::int64_t rank) {
   const StringId ranks = trace.collectives.ranks[index_of(metadata)];
   if (ranks == kNoString) return std::nullopt;

@@ -22,6 +22,10 @@ std::string_view kind_of_collective(const TraceTables& trace, const StringTable&
 /// Size of the message: the larger of input and output; kNoNumber when elements or type are not known.
 std::int64_t bytes_of_collective(const TraceTables& trace, RowId metadata);
 
+/// Whether a group is described as one of pipeline stages ("mesh_pp", "PIPELINE_MODEL_PARALLEL_GROUP"): rings of other dimensions send and
+/// receive, too.
+bool is_pipeline_group(const TraceTables& trace, RowId metadata);
+
 /// Place of a rank among the ranks of a group, as written; nullopt when they are not all there or it is not one of
 /// them.
 std::optional<std::int32_t> place_in_group(const TraceTables& trace, RowId metadata, std::int64_t rank);

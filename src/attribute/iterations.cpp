@@ -141,19 +141,18 @@ std::vector<EnginePass> find_engine_passes(const TraceTables& trace, const Range
   const HostRangeTable& ranges = trace.ranges;
   std::vector<EnginePass> passes;
   for (std::size_t t = 0; t + 1 < order.begin.size(); t++) {
-    std::int64_t last_number = INT64_MIN;
+    std::map<std::int64_t, std::int64_t> last_numbers;  // by forward thread
     std::int64_t node_end = INT64_MIN;
-    bool any = false;
     for (std::size_t i = order.begin[t]; i < order.begin[t + 1]; i++) {
       const std::uint32_t row = order.rows[i];
       if (ranges.forward_thread[row] <= 0 || ranges.sequence_number[row] == kNoNumber) continue;
       if (ranges.start_ns[row] < node_end) continue;  // inside a node
       node_end = ranges.start_ns[row] + ranges.duration_ns[row];
       const std::int64_t number = ranges.sequence_number[row];
-      if (!any || number > last_number)
-        passes.push_back({ranges.start_ns[row], ThreadId{static_cast<std::uint32_t>(t)}});
-      any = true;
-      last_number = number;
+      const auto [last, first] = last_numbers.try_emplace(ranges.forward_thread[row], number);
+      if (first || number > last->second)
+        passes.push_back({ranges.start_ns[row], ThreadId{static_cast<std::uint32_t>(t)}, ranges.forward_thread[row]});
+      last->second = number;
     }
   }
   std::sort(passes.begin(), passes.end());
@@ -162,11 +161,11 @@ std::vector<EnginePass> find_engine_passes(const TraceTables& trace, const Range
 
 void count_in_iterations(const TraceTables& trace, std::span<const EnginePass> passes, const LaunchLinks& links,
                          IterationMarks& marks) {
-  std::map<std::pair<std::int32_t, std::uint32_t>, std::int64_t> by_thread;
-  for (const EnginePass& pass : passes) by_thread[{iteration_at(marks, pass.start_ns), index_of(pass.thread)}]++;
+  std::map<std::tuple<std::int32_t, std::uint32_t, std::int64_t>, std::int64_t> by_thread;
+  for (const EnginePass& pass : passes) by_thread[{iteration_at(marks, pass.start_ns), index_of(pass.thread), pass.forward_thread}]++;
   for (const auto& [key, count] : by_thread) {
-    if (key.first < 0) continue;
-    Mark& mark = marks.marks[static_cast<std::size_t>(key.first)];
+    if (std::get<0>(key) < 0) continue;
+    Mark& mark = marks.marks[static_cast<std::size_t>(std::get<0>(key))];
     mark.micro_steps = std::max(mark.micro_steps, count);
   }
   std::vector<std::int8_t> is_launch(trace.strings.size(), -1);

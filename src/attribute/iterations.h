@@ -30,6 +30,7 @@ std::int32_t iteration_at(const IterationMarks& marks, std::int64_t time_ns);
 struct EnginePass {
   std::int64_t start_ns = 0;
   ThreadId thread{};
+  std::int64_t forward_thread = 0;  ///< whose forward work it is the backward of: numbers are counted for each
   friend auto operator<=>(const EnginePass&, const EnginePass&) = default;
 };
 /// In order of start.

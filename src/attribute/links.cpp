@@ -46,15 +46,6 @@ class SharedCorrelations {
   std::unordered_map<std::int64_t, std::vector<Call>> calls_;
 };
 
-// Numbers the processes by their pid.
-std::vector<std::uint32_t> processes_of_threads(const TraceTables& trace) {
-  std::vector<std::uint32_t> process;
-  std::unordered_map<std::string_view, std::uint32_t> ids;
-  for (const Thread& thread : trace.threads)
-    process.push_back(ids.try_emplace(thread.pid, static_cast<std::uint32_t>(ids.size())).first->second);
-  return process;
-}
-
 bool several_processes(const LaunchTable& calls, const std::vector<std::uint32_t>& process_of) {
   for (std::size_t i = 1; i < num_rows(calls); i++) {
     if (calls.thread[i] != calls.thread[0] &&
@@ -95,6 +86,15 @@ std::unordered_map<std::int32_t, std::uint32_t> processes_of_devices(const Trace
 }
 
 }  // namespace
+
+// Numbers the processes by their pid.
+std::vector<std::uint32_t> processes_of_threads(const TraceTables& trace) {
+  std::vector<std::uint32_t> process;
+  std::unordered_map<std::string_view, std::uint32_t> ids;
+  for (const Thread& thread : trace.threads)
+    process.push_back(ids.try_emplace(thread.pid, static_cast<std::uint32_t>(ids.size())).first->second);
+  return process;
+}
 
 bool is_kernel_launch(std::string_view name) {
   const auto has = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };

@@ -29,6 +29,9 @@ RangeOrder order_ranges(const TraceTables& trace);
 /// Launch calls with `wanted[row]` not 0, in order of start.
 RangeOrder order_calls(const TraceTables& trace, const std::vector<std::uint8_t>& wanted);
 
+/// Numbers the processes of the threads of a trace, by pid.
+std::vector<std::uint32_t> processes_of_threads(const TraceTables& trace);
+
 /// Whether a call of this name launches kernels.
 bool is_kernel_launch(std::string_view name);
 

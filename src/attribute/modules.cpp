@@ -37,7 +37,8 @@ void ModuleLabels::find_blocks(const Stacks& stacks, const PhaseRules& phases, c
   for (const ModuleFrame& frame : frames) {
     ClassFacts& facts = classes[frame.class_name];
     if (facts.instances.size() < 2) facts.instances.insert(frame.instance);
-    for (std::uint32_t up = frame.parent; up != kNoIndex; up = frames[up].parent)
+    std::size_t depth = 0;  // models nest some twenty deep; damaged traces must not cost the square of their depth
+    for (std::uint32_t up = frame.parent; up != kNoIndex && depth < 256; up = frames[up].parent, depth++)
       facts.holds.insert(frames[up].class_name);
   }
   std::vector<StringId> order;

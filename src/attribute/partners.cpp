@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "attribute/links.h"
+
 namespace chopper {
 
 void ForwardPartners::ForwardThread::sort() {
@@ -41,7 +43,7 @@ std::uint32_t ForwardPartners::ForwardThread::latest(std::int64_t sequence_numbe
 }
 
 ForwardPartners::ForwardPartners(const TraceTables& trace)
-    : ranges_(trace.ranges), threads_(trace.threads.size()), number_(num_rows(trace.ranges), kNone) {
+    : ranges_(trace.ranges), threads_(trace.threads.size()), number_(num_rows(trace.ranges), kNone), process_of_(processes_of_threads(trace)) {
   std::vector<std::int64_t> first_start(trace.threads.size(), INT64_MAX);  // of forward operators
   for (std::uint32_t row = 0; row < num_rows(ranges_); row++) {
     const std::int64_t sequence_number = ranges_.sequence_number[row];
@@ -69,27 +71,28 @@ ForwardPartners::ForwardPartners(const TraceTables& trace)
   threads_.clear();
 }
 
-// Ids of threads in records are not the tid of events: each goes to the thread that has most of its numbers.
+// Ids of threads in records are not the tid of events: each goes to the thread of its process that has most of its numbers. Every
+// process counts its threads from 1.
 void ForwardPartners::find_threads() {
-  std::map<std::int64_t, std::vector<std::size_t>> votes;  // by id, for each of forward_threads_
+  std::map<std::pair<ProcessThread, std::size_t>, std::size_t> votes;  // by id and place in forward_threads_
   for (const std::uint32_t row : backward_) {
-    std::vector<std::size_t>& counts = votes[ranges_.forward_thread[row]];
-    counts.resize(forward_threads_.size());
-    if (forward_threads_.size() == 1) continue;  // no other choice
+    const ProcessThread id = id_of(row);
     for (std::size_t i = 0; i < forward_threads_.size(); i++) {
-      if (threads_[forward_threads_[i]].has(ranges_.sequence_number[row])) counts[i]++;
+      if (process_of_[forward_threads_[i]] != id.first) continue;
+      if (forward_threads_.size() == 1 || threads_[forward_threads_[i]].has(ranges_.sequence_number[row])) votes[{id, i}]++;
     }
   }
-  for (const auto& [id, counts] : votes) {
-    const auto best = std::max_element(counts.begin(), counts.end());
-    if (*best == 0 && counts.size() > 1) continue;
-    thread_of_id_[id] = forward_threads_[static_cast<std::size_t>(best - counts.begin())];
+  std::map<ProcessThread, std::size_t> most;
+  for (const auto& [key, count] : votes) {  // in order of place: of equals the thread that began first
+    if (count <= most[key.first]) continue;
+    most[key.first] = count;
+    thread_of_id_[key.first] = forward_threads_[key.second];
   }
 }
 
 void ForwardPartners::find_partners() {
   for (const std::uint32_t row : backward_) {
-    const auto thread = thread_of_id_.find(ranges_.forward_thread[row]);
+    const auto thread = thread_of_id_.find(id_of(row));
     if (thread == thread_of_id_.end()) continue;
     const std::uint32_t forward = find_partner(row, thread->second);
     if (forward == kNone) continue;
@@ -108,6 +111,7 @@ std::uint32_t ForwardPartners::find_partner(std::uint32_t backward, std::uint32_
   if (const std::uint32_t found = threads_[thread].latest(number, time); found != kNone) return found;
   // Forward work repeated on another thread may go on with the numbers of the first one.
   for (const std::uint32_t other : forward_threads_) {
+    if (process_of_[other] != process_of_[thread]) continue;
     if (const std::uint32_t found = threads_[other].latest(number, time); found != kNone) return found;
   }
   return kNone;

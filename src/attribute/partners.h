@@ -4,9 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/trace.h"
@@ -59,6 +60,11 @@ class ForwardPartners {
         begin_;  // of each number from the first one on, and one more; empty when numbers are sparse
   };
 
+  /// Process and forward thread id of a backward operator.
+  using ProcessThread = std::pair<std::uint32_t, std::int64_t>;
+  ProcessThread id_of(std::uint32_t backward) const {
+    return {process_of_[index_of(ranges_.thread[backward])], ranges_.forward_thread[backward]};
+  }
   void find_threads();
   void find_partners();
   std::uint32_t find_partner(std::uint32_t backward, std::uint32_t thread) const;
@@ -67,9 +73,10 @@ class ForwardPartners {
   std::vector<ForwardThread> threads_;
   std::vector<std::uint32_t> forward_threads_;                    // threads that have any
   std::vector<std::uint32_t> backward_;                           // rows of backward operators
-  std::unordered_map<std::int64_t, std::uint32_t> thread_of_id_;  // forward thread id to index of a thread
+  std::map<ProcessThread, std::uint32_t> thread_of_id_;  // index of a thread
   std::vector<std::uint32_t> rows_;
   std::vector<std::uint32_t> number_;  // by row of a range: of a backward operator its partner's, of a partner its own
+  std::vector<std::uint32_t> process_of_;  // by thread
 };
 
 }  // namespace chopper

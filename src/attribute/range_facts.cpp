@@ -31,22 +31,22 @@ bool any_equal(const std::vector<std::string>& words, std::string_view name) {
   return std::find(words.begin(), words.end(), name) != words.end();
 }
 
-// A non-negative number of at most nine digits that is the whole text.
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  if (text.empty() || text.size() > 9 || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
+// A non-negative number of at most `digits` digits that is the whole text.
+std::optional<std::int64_t> whole_number(std::string_view text, std::size_t digits = 9) {
+  if (text.empty() || text.size() > digits || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
   std::int64_t value = 0;
   for (const char c : text) value = value * 10 + (c - '0');
   return value;
 }
 
 // `word`, then at most one of " _#:-<", then digits, then at most ">": the number.
-std::optional<std::int64_t> number_behind(std::string_view lower, std::string_view word) {
+std::optional<std::int64_t> number_behind(std::string_view lower, std::string_view word, std::size_t digits = 9) {
   if (!lower.starts_with(word)) return std::nullopt;
   lower.remove_prefix(word.size());
   if (!lower.empty() && std::string_view(" _#:-<").find(lower.front()) != std::string_view::npos)
     lower.remove_prefix(1);
   if (!lower.empty() && lower.back() == '>') lower.remove_suffix(1);
-  return whole_number(lower);
+  return whole_number(lower, digits);
 }
 
 // First word of an annotation: "## forward:loss ##" to "forward".
@@ -68,21 +68,23 @@ std::optional<ModuleName> module_of(std::string_view name) {
   return ModuleName{name.substr(0, bar), static_cast<std::int32_t>(*instance)};
 }
 
+constexpr std::size_t kMarkDigits = 18;  // what an int64 holds in any case
+
 MarkName mark_of(std::string_view name, std::string_view user_mark) {
   if (!user_mark.empty() && name.starts_with(user_mark)) {
     std::size_t at = user_mark.size();
     while (at < name.size() && !is_digit(name[at])) at++;
     std::size_t end = at;
     while (end < name.size() && is_digit(name[end])) end++;
-    return {MarkKind::user, whole_number(name.substr(at, end - at)).value_or(kNoNumber)};
+    return {MarkKind::user, whole_number(name.substr(at, end - at), kMarkDigits).value_or(kNoNumber)};
   }
   constexpr std::string_view kStep = "ProfilerStep#";
   if (name.starts_with(kStep)) {
-    const std::optional<std::int64_t> number = whole_number(name.substr(kStep.size()));
+    const std::optional<std::int64_t> number = whole_number(name.substr(kStep.size()), kMarkDigits);
     if (number) return {MarkKind::profiler_step, *number};
   }
-  if (!name.empty() && name.size() < 24 && (name.front() == 'I' || name.front() == 'i')) {
-    const std::optional<std::int64_t> number = number_behind(lower_of(name), "iteration");
+  if (!name.empty() && name.size() < 32 && (name.front() == 'I' || name.front() == 'i')) {
+    const std::optional<std::int64_t> number = number_behind(lower_of(name), "iteration", kMarkDigits);
     if (number) return {MarkKind::iteration, *number};
   }
   if (name.starts_with("Optimizer.step#")) return {MarkKind::optimizer, kNoNumber};
@@ -111,10 +113,17 @@ std::string_view module_path_of(std::string_view name) {
 }
 
 std::optional<std::int32_t> layer_of_path(std::string_view path) {
+  // "epoch.3" is no path of a module: two elements tell a layer only where the first is called so.
+  constexpr std::array<std::string_view, 8> kParents = {"layers", "layer", "h", "blocks", "block", "encoder", "decoder", "stages"};
+  const bool is_short = std::count(path.begin(), path.end(), '.') < 2;
+  std::string_view parent = path.substr(0, path.find('.'));
   for (std::size_t at = path.find('.'); at != std::string_view::npos;) {
     const std::size_t end = std::min(path.find('.', at + 1), path.size());
-    const std::optional<std::int64_t> number = whole_number(path.substr(at + 1, end - at - 1));
-    if (number) return static_cast<std::int32_t>(*number);
+    const std::string_view element = path.substr(at + 1, end - at - 1);
+    const std::optional<std::int64_t> number = whole_number(element);
+    if (number && (!is_short || std::find(kParents.begin(), kParents.end(), parent) != kParents.end()))
+      return static_cast<std::int32_t>(*number);
+    parent = element;
     at = end == path.size() ? std::string_view::npos : end;
   }
   return std::nullopt;

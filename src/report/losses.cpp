@@ -46,10 +46,26 @@ std::string gpu_name(const RankRow& row) {
   return row.rank.present() ? fmt::format("rank {}", row.rank.value()) : fmt::format("input {}", row.input);
 }
 
+// The gpus whose times are the basis: rows of others must not be divided among them.
+class BasisGpus {
+ public:
+  explicit BasisGpus(const TimeBasis& basis) {
+    for (const GpuTime& gpu : basis.gpus) known_.emplace(gpu.row->input, number_of(gpu.row->gpu));
+  }
+  template <class Row>
+  bool has(const Row& row) const {
+    return known_.contains({row.input, number_of(row.gpu)});
+  }
+
+ private:
+  static std::int64_t number_of(const Field<std::int64_t>& gpu) { return gpu.present() ? gpu.value() : -1; }
+  std::set<std::pair<std::int64_t, std::int64_t>> known_;
+};
+
 class LossFinder {
  public:
   LossFinder(const Answer& answer, const TimeBasis& basis)
-      : answer_(answer), basis_(basis), operations_(operation_totals(answer)) {}
+      : answer_(answer), basis_(basis), operations_(operation_totals(answer, basis)) {}
 
   std::vector<Loss> run() {
     find_communication();
@@ -97,7 +113,9 @@ class LossFinder {
     };
     std::map<std::string, Sum> kinds;
     double all = 0;
+    const BasisGpus gpus(basis_);
     for (const CollectiveRow& row : answer_.collectives) {
+      if (!gpus.has(row)) continue;
       const auto share = static_cast<double>(row.exposed_ns);
       Sum& sum = kinds[row.kind];
       sum.exposed_ns += share;
@@ -145,7 +163,10 @@ class LossFinder {
       advice = fmt::format("{:.0f} % before {}", gap(*most) / all * 100, operation_label(*most));
     if (late) {
       std::map<std::string, double> blockers;
-      for (const HostBlockerRow& row : answer_.host_blockers) blockers[row.kind] += static_cast<double>(row.idle_ns);
+      const BasisGpus gpus(basis_);
+      for (const HostBlockerRow& row : answer_.host_blockers) {
+        if (gpus.has(row)) blockers[row.kind] += static_cast<double>(row.idle_ns);
+      }
       const auto worst = std::max_element(blockers.begin(), blockers.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
       if (worst != blockers.end() && all > 0 && worst->second > 0.3 * all)
@@ -203,10 +224,12 @@ class LossFinder {
 
 std::vector<Loss> find_losses(const Answer& answer, const TimeBasis& basis) { return LossFinder(answer, basis).run(); }
 
-std::vector<OperationTotal> operation_totals(const Answer& answer) {
+std::vector<OperationTotal> operation_totals(const Answer& answer, const TimeBasis& basis) {
   std::map<std::pair<std::string, std::string>, OperationTotal> totals;
   std::map<std::pair<std::string, std::string>, std::map<std::string, double>> bounds;
+  const BasisGpus gpus(basis);
   for (const OperationRow& row : answer.operations) {
+    if (!gpus.has(row)) continue;
     const std::pair<std::string, std::string> key{row.phase, row.operation};
     OperationTotal& total = totals[key];
     total.phase = row.phase;

@@ -31,8 +31,8 @@ struct OperationTotal {
   double flops = 0, bytes = 0;
   std::string bound;  ///< compute or memory; empty: unknown
 };
-/// In order of duration.
-std::vector<OperationTotal> operation_totals(const Answer& answer);
+/// Of the gpus of the basis, in order of duration.
+std::vector<OperationTotal> operation_totals(const Answer& answer, const TimeBasis& basis);
 
 /// "712 TFLOP/s 54 %", "3.1 TB/s 58 %": rate and share of the peak; empty when the work is not known.
 std::string rate_text(const OperationTotal& operation);

@@ -88,12 +88,14 @@ TEST(Losses, SplitExposedCommunicationByKindAndWaiting) {
   Answer answer = answer_of(1);
   answer.windows = {window(0, 0, 1000, true, false)};  // 200 ns exposed
   CollectiveRow gather;
+  gather.gpu = std::int64_t{0};
   gather.kind = "ag";
   gather.duration_ns = 100;
   gather.exposed_ns = 100;
   gather.transfer_ns = std::int64_t{40};
   gather.wait_ns = std::int64_t{60};
   CollectiveRow reduce;
+  reduce.gpu = std::int64_t{0};
   reduce.kind = "rs";
   reduce.duration_ns = 300;
   reduce.exposed_ns = 300;  // without another rank nothing is known of waiting
@@ -110,6 +112,7 @@ TEST(Losses, NameWhatTheHostDidAndWhatItLaunchedLate) {
   Answer answer = answer_of(1);
   answer.windows = {window(0, 0, 1000, true, false)};
   OperationRow norm;
+  norm.gpu = std::int64_t{0};
   norm.phase = "forward";
   norm.operation = "attn_n";
   norm.gpu_class = "vector";
@@ -125,6 +128,7 @@ TEST(Losses, NameWhatTheHostDidAndWhatItLaunchedLate) {
   EXPECT_EQ(loss_called(losses, "kernels launched late")->advice, "90 % before forward attn_n");
   EXPECT_EQ(loss_called(losses, "launch to start")->advice, "90 % before forward mlp_gp");
   HostBlockerRow blocker;
+  blocker.gpu = std::int64_t{0};
   blocker.kind = "data_loading";
   blocker.idle_ns = 50;
   answer.host_blockers = {blocker};
@@ -139,6 +143,7 @@ TEST(Losses, CountWhatIsBelowThePeakPerStepAndGpu) {
     answer.windows.push_back(window(rank, 1, 1000, true, true));
     OperationRow product;
     product.input = rank;
+    product.gpu = std::int64_t{0};
     product.phase = "backward";
     product.operation = "mlp_up";
     product.gpu_class = "gemm";
@@ -155,7 +160,7 @@ TEST(Losses, CountWhatIsBelowThePeakPerStepAndGpu) {
   ASSERT_NE(loss, nullptr);
   EXPECT_DOUBLE_EQ(loss->at_stake_ns, 2 * 800 * 0.75 / (2 * 2));  // two gpus, two iterations
   EXPECT_EQ(loss->advice, "25 %; most in backward mlp_up");
-  const std::vector<OperationTotal> totals = operation_totals(answer);
+  const std::vector<OperationTotal> totals = operation_totals(answer, time_basis(answer));
   ASSERT_EQ(totals.size(), 1u);
   EXPECT_EQ(rate_text(totals[0]), "2 TF/s 25 %");
 }

@@ -415,7 +415,7 @@ void add_losses(Page& page, const Answer& answer, const TimeBasis& basis) {
 }
 
 void add_top_operations(Page& page, const Answer& answer, const TimeBasis& basis) {
-  const std::vector<OperationTotal> operations = operation_totals(answer);
+  const std::vector<OperationTotal> operations = operation_totals(answer, basis);
   double total = 0;
   bool named = false;
   for (const OperationTotal& operation : operations) {

@@ -63,12 +63,10 @@ TimeBasis time_basis(const Answer& answer) {
       [](const TimelineRow& row) { return !is_true(row.last); },
       [](const TimelineRow&) { return true; },
   };
-  std::size_t num_iterations = 0;
   std::map<std::int64_t, std::vector<const TimelineRow*>> windows_of_input;
   for (const TimelineRow& window : answer.windows) {
     if (!is_iteration(window)) continue;
     windows_of_input[window.input].push_back(&window);
-    num_iterations++;
   }
   for (std::size_t kind = 0; marked && kind < 3 && basis.gpus.empty(); kind++) {
     basis.with_last = kind == 2;
@@ -84,8 +82,12 @@ TimeBasis time_basis(const Answer& answer) {
   if (!basis.steps) {
     for (const TimelineRow& row : answer.timeline) basis.gpus.push_back(whole_trace(row));
   } else {
+    std::size_t num_iterations = 0;  // of the gpus of the basis, whole or not: their sums are over all of them
+    for (const GpuTime& gpu : basis.gpus) {
+      for (const TimelineRow* window : windows_of_input[gpu.row->input]) num_iterations += same(*window, *gpu.row) ? 1u : 0u;
+    }
     basis.iterations_per_gpu =
-        std::max(1.0, static_cast<double>(num_iterations) / static_cast<double>(answer.timeline.size()));
+        std::max(1.0, static_cast<double>(num_iterations) / static_cast<double>(basis.gpus.size()));
   }
   std::vector<TimeSplit> splits;
   for (const GpuTime& gpu : basis.gpus) splits.push_back(gpu.split);
