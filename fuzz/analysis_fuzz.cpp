@@ -26,6 +26,7 @@ const chopper::AttributionRules& rules() {
   static const chopper::AttributionRules kRules{chopper::embedded_class_rules().value(),
                                                 chopper::embedded_phase_rules().value(),
                                                 chopper::embedded_operation_maps().value(),
+                                                chopper::embedded_group_dimension_rules().value(),
                                                 {}};
   return kRules;
 }

@@ -194,6 +194,28 @@ std::map<std::int32_t, GpuRows> rows_by_device(const GpuWorkTable& gpu) {
   return devices;
 }
 
+std::vector<std::uint8_t> steps_of(const WindowBounds& windows, const IterationMarks& marks,
+                                   const Selection& selection) {
+  const std::size_t num = windows.starts_ns.size();
+  std::vector<std::uint8_t> flags(num, 0);
+  for (const bool also_incomplete : {false, true}) {
+    for (const bool also_last : {false, true}) {
+      if (also_last && !also_incomplete) continue;
+      bool any = false;
+      for (std::size_t k = 0; k < num; k++) {
+        const std::int64_t end = k + 1 < num ? windows.starts_ns[k + 1] : windows.end_ns;
+        const bool wanted = end > windows.starts_ns[k] && (also_incomplete || windows.complete[k] != 0) &&
+                            (also_last || (windows.has_work && k < windows.last)) &&
+                            selection.holds_iteration(static_cast<std::int64_t>(k), marks.marks[k].number);
+        flags[k] = wanted ? 1 : 0;
+        any = any || wanted;
+      }
+      if (any) return flags;
+    }
+  }
+  return flags;
+}
+
 DeviceWork prepare_device(const TraceTables& trace, const GpuWorkLabels& labels, GpuRows rows) {
   const GpuWorkTable& gpu = trace.gpu_work;
   DeviceWork work;
@@ -210,6 +232,7 @@ DeviceWork prepare_device(const TraceTables& trace, const GpuWorkLabels& labels,
   group_by_iteration(labels, work);
   work.windows = window_bounds(gpu, labels, work);
   find_complete(gpu, labels, work, work.windows);
+  work.windows.in_steps = steps_of(work.windows, labels.iterations, {});
   find_gaps(trace, labels, work);
   return work;
 }

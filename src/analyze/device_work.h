@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/intervals.h"
+#include "model/selection.h"
 #include "model/trace.h"
 
 namespace chopper {
@@ -38,7 +39,13 @@ struct WindowBounds {
   std::size_t last = 0;                 ///< the last iteration with work here; it and those behind it are `last`
   bool has_work = false;                ///< some iteration has work here
   std::vector<std::uint8_t> complete;   ///< 1: fit for statistics
+  std::vector<std::uint8_t> in_steps;   ///< 1: of steps_of, without a selection
 };
+
+/// Flags the iterations that step times are means of: of the selected ones with time of their own the complete ones but
+/// the last; where there are none, all but the last; else all.
+std::vector<std::uint8_t> steps_of(const WindowBounds& windows, const IterationMarks& marks,
+                                   const Selection& selection);
 
 /// The time in front of one COMP kernel in which no earlier one ran (equations 1 to 3):
 ///

@@ -103,11 +103,13 @@ class ThreadCharges {
  public:
   explicit ThreadCharges(std::vector<Occurrence> pieces) : pieces_(std::move(pieces)) {}
 
-  void charge(Interval idle, std::vector<BlockerSummary>& groups) {
+  void charge(Interval idle, bool in_steps, std::vector<BlockerSummary>& groups) {
     while (at_ < pieces_.size() && pieces_[at_].time.end <= idle.start) at_++;
     for (std::size_t i = at_; i < pieces_.size() && pieces_[i].time.start < idle.end; i++) {
       const Interval& piece = pieces_[i].time;
-      groups[pieces_[i].group].idle_ns += std::min(piece.end, idle.end) - std::max(piece.start, idle.start);
+      const std::int64_t length = std::min(piece.end, idle.end) - std::max(piece.start, idle.start);
+      groups[pieces_[i].group].idle_ns += length;
+      if (in_steps) groups[pieces_[i].group].step_idle_ns += length;
     }
   }
 
@@ -216,7 +218,9 @@ void charge_host_blockers(const TraceTables& trace, const GpuWorkLabels& labels,
     if (gap.prep_idle_ns == 0) continue;
     std::optional<ThreadCharges>& thread = charges[thread_of(gap.row)];
     if (!thread) continue;
-    idle.in(gap.from_ns, gap.called_ns, [&](Interval part) { thread->charge(part, groups); });
+    const std::int32_t k = labels.iteration[gap.row];
+    const bool in_steps = k >= 0 && work.windows.in_steps[static_cast<std::size_t>(k)] != 0;
+    idle.in(gap.from_ns, gap.called_ns, [&](Interval part) { thread->charge(part, in_steps, groups); });
   }
   for (std::size_t g = 0; g < groups.size(); g++) {
     if (groups[g].num == 0) continue;

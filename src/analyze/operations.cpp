@@ -22,25 +22,32 @@ class Groups {
  public:
   struct Group {
     std::uint32_t base = 0;  // of (phase, operation)
+    bool in_steps = false;
     std::int64_t ordinal = kNotGrouped, layer = kNotGrouped;
   };
 
-  Groups(const GpuWorkLabels& labels, const Grain& grain)
-      : labels_(labels), grain_(grain), number_of_base_((labels.operations.size() + 1) * kNumPhases, kNone) {}
+  Groups(const GpuWorkLabels& labels, const std::vector<std::uint8_t>& in_steps, const Grain& grain)
+      : labels_(labels),
+        in_steps_(in_steps),
+        grain_(grain),
+        num_bases_((labels.operations.size() + 1) * kNumPhases),
+        number_of_base_(2 * num_bases_, kNone) {}
 
   std::uint32_t of(std::uint32_t row) {
     const auto operation = static_cast<std::uint32_t>(index_of(labels_.operation[row]) + 1);  // kNoString: 0
     const auto base = static_cast<std::uint32_t>(operation * kNumPhases + static_cast<std::size_t>(labels_.phase[row]));
+    const std::int32_t k = labels_.iteration[row];
+    const bool in_steps = k >= 0 && in_steps_[static_cast<std::size_t>(k)] != 0;
     if (!grain_.layer && !grain_.iteration) {
-      std::uint32_t& number = number_of_base_[base];
-      if (number == kNone) number = add({base});
+      std::uint32_t& number = number_of_base_[2 * base + (in_steps ? 1 : 0)];
+      if (number == kNone) number = add({base, in_steps});
       return number;
     }
-    const Fine fine{base, grain_.iteration ? labels_.iteration[row] : 0, grain_.layer ? labels_.layer[row] : 0};
+    const Fine fine{2 * base + (in_steps ? 1 : 0), grain_.iteration ? k : 0, grain_.layer ? labels_.layer[row] : 0};
     if (fine == last_) return last_number_;
     const auto [at, inserted] = numbers_.try_emplace(fine, 0);
     if (inserted) {
-      at->second = add({base, grain_.iteration ? std::int64_t{fine.iteration} : kNotGrouped,
+      at->second = add({base, in_steps, grain_.iteration ? std::int64_t{k} : kNotGrouped,
                         grain_.layer ? std::int64_t{fine.layer} : kNotGrouped});
     }
     last_ = fine;
@@ -49,7 +56,7 @@ class Groups {
   }
 
   const std::vector<Group>& all() const { return groups_; }
-  std::size_t num_bases() const { return number_of_base_.size(); }
+  std::size_t num_bases() const { return num_bases_; }
   static Phase phase_of(std::size_t base) { return static_cast<Phase>(base % kNumPhases); }
   std::string operation_of(std::size_t base) const {
     const auto operation = static_cast<std::uint32_t>(base / kNumPhases);
@@ -58,7 +65,7 @@ class Groups {
 
  private:
   struct Fine {
-    std::uint32_t base = kNone;
+    std::uint32_t base = kNone;  // twice that of (phase, operation), and one in steps
     std::int32_t iteration = 0, layer = 0;
     friend bool operator==(const Fine&, const Fine&) = default;
   };
@@ -76,7 +83,9 @@ class Groups {
   }
 
   const GpuWorkLabels& labels_;
+  const std::vector<std::uint8_t>& in_steps_;
   Grain grain_;
+  std::size_t num_bases_;
   std::vector<std::uint32_t> number_of_base_;
   std::unordered_map<Fine, std::uint32_t, Hash> numbers_;
   Fine last_;
@@ -167,7 +176,7 @@ void add_message(const GpuWorkLabels& labels, std::uint32_t row, std::int64_t du
 void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
                           const Grain& grain, const GpuSpec* spec, GpuSummary& summary) {
   const GpuWorkTable& gpu = trace.gpu_work;
-  Groups groups(labels, grain);
+  Groups groups(labels, work.windows.in_steps, grain);
   std::vector<OperationSummary> sums;
   std::vector<Instance> instances = make_instances(labels, work.rows);
   std::vector<std::int64_t> compute_of_base(groups.num_bases(), 0);
@@ -225,9 +234,9 @@ void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels,
   for (std::size_t g = 0; g < sums.size(); g++) {
     sums[g].instances.add_all(durations[g]);
     const Groups::Group& group = groups.all()[g];
-    summary.operations.emplace(
-        OperationKey{Groups::phase_of(group.base), groups.operation_of(group.base), group.ordinal, group.layer},
-        std::move(sums[g]));
+    summary.operations.emplace(OperationKey{Groups::phase_of(group.base), groups.operation_of(group.base),
+                                            group.ordinal, group.layer, group.in_steps},
+                               std::move(sums[g]));
   }
   for (std::size_t base = 0; base < compute_of_base.size(); base++) {
     if (compute_of_base[base] != 0)

@@ -15,6 +15,17 @@ GpuSummary summarise(const test::HandTrace& hand, const Grain& grain = {}) {
   return summary;
 }
 
+// In steps and outside of them together.
+std::map<OperationKey, OperationSummary> all_of(const GpuSummary& summary) {
+  std::map<OperationKey, OperationSummary> all;
+  for (const auto& [key, sum] : summary.operations) {
+    OperationKey whole = key;
+    whole.in_steps = false;
+    all[whole].merge(sum);
+  }
+  return all;
+}
+
 test::HandTrace two_layers() {
   test::HandTrace hand;
   hand.mark(5);
@@ -47,9 +58,9 @@ test::HandTrace two_layers() {
 }
 
 TEST(Operations, SumsAndInstances) {
-  const GpuSummary summary = summarise(two_layers());
-  ASSERT_EQ(summary.operations.size(), 3u);
-  const OperationSummary& up = summary.operations.at({Phase::forward, "mlp_up"});
+  const std::map<OperationKey, OperationSummary> operations = all_of(summarise(two_layers()));
+  ASSERT_EQ(operations.size(), 3u);
+  const OperationSummary& up = operations.at({Phase::forward, "mlp_up"});
   EXPECT_EQ(up.num_kernels, 4);
   EXPECT_EQ(up.duration_ns, 54);
   EXPECT_EQ(up.elapsed_ns, 24 + 20 + 20);
@@ -63,26 +74,26 @@ TEST(Operations, SumsAndInstances) {
   EXPECT_EQ(up.call_ns, 5 + 5 + 5);
   EXPECT_EQ(up.prep_idle_ns, 5 + 1);  // communication from 45 to 70
   EXPECT_EQ(up.call_idle_ns, 5 + 5);
-  const OperationSummary& gather = summary.operations.at({Phase::forward, "ag"});
+  const OperationSummary& gather = operations.at({Phase::forward, "ag"});
   EXPECT_EQ(gather.overlap_ns, 0);
   EXPECT_EQ(gather.duration_ns, 25);
-  const OperationSummary& rest = summary.operations.at({Phase::unlabelled, "unlabelled"});
+  const OperationSummary& rest = operations.at({Phase::unlabelled, "unlabelled"});
   EXPECT_EQ(rest.num_no_launch, 1);
   EXPECT_EQ(rest.num_layer_known, 0);
 }
 
 TEST(Operations, FinerGrains) {
   const test::HandTrace hand = two_layers();
-  const GpuSummary by_layer = summarise(hand, {.layer = true});
-  EXPECT_EQ(by_layer.operations.size(), 4u);
-  EXPECT_EQ(by_layer.operations.at({Phase::forward, "mlp_up", kNotGrouped, 0}).duration_ns, 34);
-  EXPECT_EQ(by_layer.operations.at({Phase::forward, "mlp_up", kNotGrouped, 1}).instances.count(), 1u);
-  EXPECT_EQ(by_layer.operations.at({Phase::unlabelled, "unlabelled", kNotGrouped, kUnknownLayer}).duration_ns, 5);
-  const GpuSummary by_both = summarise(hand, {.layer = true, .iteration = true});
-  EXPECT_EQ(by_both.operations.size(), 5u);
-  EXPECT_EQ(by_both.operations.at({Phase::forward, "mlp_up", 0, 0}).duration_ns, 14);
-  EXPECT_EQ(by_both.operations.at({Phase::forward, "mlp_up", 1, 0}).duration_ns, 20);
-  EXPECT_EQ(by_both.operations.at({Phase::unlabelled, "unlabelled", kNoIteration, kUnknownLayer}).duration_ns, 5);
+  const auto by_layer = all_of(summarise(hand, {.layer = true}));
+  EXPECT_EQ(by_layer.size(), 4u);
+  EXPECT_EQ(by_layer.at({Phase::forward, "mlp_up", kNotGrouped, 0}).duration_ns, 34);
+  EXPECT_EQ(by_layer.at({Phase::forward, "mlp_up", kNotGrouped, 1}).instances.count(), 1u);
+  EXPECT_EQ(by_layer.at({Phase::unlabelled, "unlabelled", kNotGrouped, kUnknownLayer}).duration_ns, 5);
+  const auto by_both = all_of(summarise(hand, {.layer = true, .iteration = true}));
+  EXPECT_EQ(by_both.size(), 5u);
+  EXPECT_EQ(by_both.at({Phase::forward, "mlp_up", 0, 0}).duration_ns, 14);
+  EXPECT_EQ(by_both.at({Phase::forward, "mlp_up", 1, 0}).duration_ns, 20);
+  EXPECT_EQ(by_both.at({Phase::unlabelled, "unlabelled", kNoIteration, kUnknownLayer}).duration_ns, 5);
 }
 
 TEST(Operations, WorkOfAnOperatorCountsOnce) {
@@ -113,7 +124,7 @@ TEST(Operations, WorkOfAnOperatorCountsOnce) {
   spec.memory_gb_per_s = 100;       // 2200 bytes: 22 ns
   GpuSummary summary;
   summarise_operations(hand.trace, hand.labels, work, {}, &spec, summary);
-  const OperationSummary& up = summary.operations.at({Phase::forward, "mlp_up"});
+  const OperationSummary up = all_of(summary).at({Phase::forward, "mlp_up"});
   EXPECT_DOUBLE_EQ(up.flops, 2.0 * 10 * 20 * 30);
   EXPECT_DOUBLE_EQ(up.recompute_flops, up.flops);
   EXPECT_DOUBLE_EQ(up.bytes, 2.0 * (10 * 20 + 20 * 30 + 10 * 30));
@@ -124,8 +135,8 @@ TEST(Operations, WorkOfAnOperatorCountsOnce) {
   EXPECT_EQ(up.duration_ns, 70);
   GpuSummary without_gpu;
   summarise_operations(hand.trace, hand.labels, work, {}, nullptr, without_gpu);
-  EXPECT_EQ(without_gpu.operations.at({Phase::forward, "mlp_up"}).known_ns, 50);
-  EXPECT_EQ(without_gpu.operations.at({Phase::forward, "mlp_up"}).least_known_ns, 0);
+  EXPECT_EQ(all_of(without_gpu).at({Phase::forward, "mlp_up"}).known_ns, 50);
+  EXPECT_EQ(all_of(without_gpu).at({Phase::forward, "mlp_up"}).least_known_ns, 0);
 }
 
 TEST(Operations, CollectivesAddTheirMessages) {
@@ -137,7 +148,7 @@ TEST(Operations, CollectivesAddTheirMessages) {
     hand.labels.collectives.gpu_row.push_back(row);
     hand.labels.collectives.bytes.push_back(i == 1 ? kNoNumber : 1000);
   }
-  const OperationSummary sum = summarise(hand).operations.at({Phase::other, "ag"});
+  const OperationSummary sum = all_of(summarise(hand)).at({Phase::other, "ag"});
   EXPECT_EQ(sum.message_bytes, 2000);
   EXPECT_EQ(sum.message_ns, 20);
   EXPECT_EQ(sum.known_ns, 0);
@@ -150,6 +161,39 @@ TEST(Operations, ComparisonOfGpusUsesCompleteIterations) {
   EXPECT_EQ(summarise(hand).compute_by_operation.at({Phase::forward, "mlp_up"}), 34);
   hand.labels.iterations.marks[0].closed = false;
   EXPECT_EQ(summarise(hand).compute_by_operation.at({Phase::forward, "mlp_up"}), 54);
+}
+
+TEST(Operations, StepsAreCompleteIterationsButTheLast) {
+  test::HandTrace hand = two_layers();
+  const auto in_steps = [&] {
+    std::int64_t sum = 0;
+    for (const auto& [key, operation] : summarise(hand).operations) {
+      if (key.in_steps && key.operation == "mlp_up") sum += operation.duration_ns;
+    }
+    return sum;
+  };
+  EXPECT_EQ(in_steps(), 34);  // iteration 0; 1 is the last
+  hand.labels.iterations.marks[0].closed = false;
+  EXPECT_EQ(in_steps(), 34);  // none is complete: all but the last
+  hand.mark(7);
+  hand.labels.iterations.marks[0].closed = true;
+  hand.add({.start = 82, .end = 89, .launched = 81, .iteration = 2, .operation = "mlp_up"});
+  EXPECT_EQ(in_steps(), 54);  // 0 and 1
+  hand.labels.iterations.marks[0].closed = false;
+  EXPECT_EQ(in_steps(), 20);
+}
+
+TEST(Operations, StepsOfASelection) {
+  const test::HandTrace hand = two_layers();
+  const DeviceWork work = prepare_device(hand.trace, hand.labels, rows_by_device(hand.trace.gpu_work).begin()->second);
+  const auto steps = [&](std::int64_t first, std::int64_t last) {
+    Selection selection;
+    selection.iterations = NumberRange{first, last};
+    return steps_of(work.windows, hand.labels.iterations, selection);
+  };
+  EXPECT_EQ(steps(5, 6), (std::vector<std::uint8_t>{1, 0}));
+  EXPECT_EQ(steps(6, 6), (std::vector<std::uint8_t>{0, 1}));  // the last, for want of others
+  EXPECT_EQ(steps(7, 9), (std::vector<std::uint8_t>{0, 0}));
 }
 
 }  // namespace

@@ -192,7 +192,8 @@ std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLa
     summary.device = device;
     summary.name = device_name(trace.facts, device);
     const GpuSpec* spec = find_gpu(options.known, options.gpu_spec, summary.name);
-    const DeviceWork work = prepare_device(trace, labels, std::move(rows));
+    DeviceWork work = prepare_device(trace, labels, std::move(rows));
+    work.windows.in_steps = steps_of(work.windows, labels.iterations, options.selection);
     std::vector<std::function<void()>> tasks = {
         [&] { group_kernels(trace, labels, work.rows, selected, summary); },
         [&] { summarise_operations(trace, labels, work, options.grain, spec, summary); },

@@ -453,7 +453,7 @@ class Attribution {
     for (std::uint32_t row = 0; row < num_records(); row++) {
       if (labels_.gpu_class[row] != GpuClass::comm || labels_.operation[row] != p2p) continue;
       const RowId metadata = metadata_of(trace_, row, stack_of(row));
-      if (metadata == kNoRow || !is_pipeline_group(trace_, metadata)) continue;
+      if (metadata == kNoRow || !is_pipeline_group(trace_, rules_.groups, metadata)) continue;
       const std::optional<std::int32_t> stage = place_in_group(trace_, metadata, *trace_.facts.rank);
       if (!stage) continue;
       const std::int64_t first_layer = std::int64_t{*stage} * num_layers;
@@ -854,7 +854,8 @@ class Attribution {
     std::sort(calls.begin(), calls.end(), by_start(trace_.ranges.start_ns, trace_.ranges.offset));
     std::sort(unlinked.begin(), unlinked.end(), by_start(gpu_.start_ns, gpu_.offset));
     const std::vector<CallStack> stacks = find_stacks_of_ranges(trace_, order_, calls, *partners_, *names_);
-    for (std::size_t i = 0; i < calls.size(); i++) {  // a record that names another collective, or another gpu: the order tells nothing
+    for (std::size_t i = 0; i < calls.size();
+         i++) {  // a record that names another collective, or another gpu: the order tells nothing
       const std::string_view kind = collective_kind(trace_.strings.view(gpu_.name[unlinked[i]]));
       const std::uint32_t said = index_of(trace_.ranges.collective[calls[i]]);
       const bool agree = kind.empty() || kind == collective_kind(trace_.strings.view(trace_.collectives.kind[said]));
@@ -868,10 +869,10 @@ class Attribution {
       set_operation(row, name(kind_of_collective(trace_, labels_.operations, row, metadata, &stack)),
                     LabelRule::stream_order);
       const bool backward = is_autograd_thread(stack.thread) || stack.engine || stack.backward_operator;
-      labels_.phase[row] = stack.optimizer                         ? Phase::optimizer
-                           : backward                              ? Phase::backward
+      labels_.phase[row] = stack.optimizer                                            ? Phase::optimizer
+                           : backward                                                 ? Phase::backward
                            : stack.partnered || stack.forward || stack.root != kNoRow ? Phase::forward
-                                                                   : Phase::other;
+                                                                                      : Phase::other;
       labels_.phase_rule[row] = LabelRule::stream_order;
       if (stack.layer != kUnknownLayer) set_layer(row, stack.layer, LabelRule::stream_order);
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "catalog/class_rules.h"
+#include "catalog/group_dimensions.h"
 #include "catalog/operation_maps.h"
 #include "catalog/phase_rules.h"
 #include "model/trace.h"
@@ -18,6 +19,7 @@ struct AttributionRules {
   ClassRules classes;
   PhaseRules phases;
   OperationMaps operations;
+  GroupDimensionRules groups;
   std::string iteration_mark;  ///< of the user; empty: none
 };
 

@@ -62,15 +62,14 @@ std::int64_t bytes_of_collective(const TraceTables& trace, RowId metadata) {
   return elements * size;
 }
 
-bool is_pipeline_group(const TraceTables& trace, RowId metadata) {
-  const StringId description = trace.collectives.description[index_of(metadata)];
-  if (description == kNoString) return false;
-  std::string lower(trace.strings.view(description));
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+bool is_pipeline_group(const TraceTables& trace, const GroupDimensionRules& rules, RowId metadata) {
+  const CollectiveTable& t = trace.collectives;
+  for (const StringId text : {t.description[index_of(metadata)], t.group[index_of(metadata)]}) {
+    if (text == kNoString) continue;
+    const std::string_view dimension = dimension_of_name(rules, trace.strings.view(text));
+    if (!dimension.empty()) return dimension == "pipeline";
   }
-  return lower.find("pipe") != std::string::npos || lower == "pp" || lower.ends_with("_pp") || lower.starts_with("pp_") ||
-         lower.find("_pp_") != std::string::npos;
+  return true;
 }
 
 std::optional<std::int32_t> place_in_group(const TraceTables& trace, RowId metadata, std::int64_t rank) {

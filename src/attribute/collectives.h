@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "attribute/stacks.h"
+#include "catalog/group_dimensions.h"
 #include "model/trace.h"
 
 namespace chopper {
@@ -22,9 +23,9 @@ std::string_view kind_of_collective(const TraceTables& trace, const StringTable&
 /// Size of the message: the larger of input and output; kNoNumber when elements or type are not known.
 std::int64_t bytes_of_collective(const TraceTables& trace, RowId metadata);
 
-/// Whether a group is described as one of pipeline stages ("mesh_pp", "PIPELINE_MODEL_PARALLEL_GROUP"): rings of other dimensions send and
-/// receive, too.
-bool is_pipeline_group(const TraceTables& trace, RowId metadata);
+/// Whether a group that sends and receives is one of pipeline stages: by the words of its description, then of its name
+/// (rings of other dimensions send and receive, too); one that says nothing is.
+bool is_pipeline_group(const TraceTables& trace, const GroupDimensionRules& rules, RowId metadata);
 
 /// Place of a rank among the ranks of a group, as written; nullopt when they are not all there or it is not one of
 /// them.

@@ -101,5 +101,25 @@ TEST(Collectives, PlaceInTheGroup) {
     EXPECT_EQ(place_in_group(trace, describe(trace, "send", c.ranks), c.rank).value_or(-1), c.place) << c.ranks;
 }
 
+TEST(Collectives, GroupsOfStages) {
+  const Result<GroupDimensionRules> rules = embedded_group_dimension_rules();
+  ASSERT_TRUE(rules.ok());
+  const struct {
+    std::string_view description, name;
+    bool is_pipeline;
+  } cases[] = {
+      {"mesh_pp", "", true},      {"PIPELINE_MODEL_PARALLEL_GROUP", "7", true},
+      {"mesh_cp", "7", false},    {"default_pg", "0", true},
+      {"undefined", "tp", false}, {"", "pp", true},
+  };
+  for (const auto& c : cases) {
+    TraceTables trace;
+    const RowId metadata = describe(trace, "send", "[0, 1]");
+    if (!c.description.empty()) trace.collectives.description[index_of(metadata)] = trace.strings.intern(c.description);
+    if (!c.name.empty()) trace.collectives.group[index_of(metadata)] = trace.strings.intern(c.name);
+    EXPECT_EQ(is_pipeline_group(trace, rules.value(), metadata), c.is_pipeline) << c.description << " " << c.name;
+  }
+}
+
 }  // namespace
 }  // namespace chopper

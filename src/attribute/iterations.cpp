@@ -162,7 +162,8 @@ std::vector<EnginePass> find_engine_passes(const TraceTables& trace, const Range
 void count_in_iterations(const TraceTables& trace, std::span<const EnginePass> passes, const LaunchLinks& links,
                          IterationMarks& marks) {
   std::map<std::tuple<std::int32_t, std::uint32_t, std::int64_t>, std::int64_t> by_thread;
-  for (const EnginePass& pass : passes) by_thread[{iteration_at(marks, pass.start_ns), index_of(pass.thread), pass.forward_thread}]++;
+  for (const EnginePass& pass : passes)
+    by_thread[{iteration_at(marks, pass.start_ns), index_of(pass.thread), pass.forward_thread}]++;
   for (const auto& [key, count] : by_thread) {
     if (std::get<0>(key) < 0) continue;
     Mark& mark = marks.marks[static_cast<std::size_t>(std::get<0>(key))];

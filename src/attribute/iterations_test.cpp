@@ -148,9 +148,9 @@ TEST(Iterations, PassesOfTheEngine) {
   node(15, 16, 3, 1);
   const std::vector<EnginePass> passes = find_engine_passes(trace, order_ranges(trace));
   ASSERT_EQ(passes.size(), 3u);
-  EXPECT_EQ(passes[0], (EnginePass{10, ThreadId{0}}));
-  EXPECT_EQ(passes[1], (EnginePass{15, ThreadId{1}}));
-  EXPECT_EQ(passes[2], (EnginePass{40, ThreadId{0}}));
+  EXPECT_EQ(passes[0], (EnginePass{10, ThreadId{0}, 1}));
+  EXPECT_EQ(passes[1], (EnginePass{15, ThreadId{1}, 1}));
+  EXPECT_EQ(passes[2], (EnginePass{40, ThreadId{0}, 1}));
 }
 
 TEST(Iterations, Counts) {

@@ -43,7 +43,10 @@ std::uint32_t ForwardPartners::ForwardThread::latest(std::int64_t sequence_numbe
 }
 
 ForwardPartners::ForwardPartners(const TraceTables& trace)
-    : ranges_(trace.ranges), threads_(trace.threads.size()), number_(num_rows(trace.ranges), kNone), process_of_(processes_of_threads(trace)) {
+    : ranges_(trace.ranges),
+      threads_(trace.threads.size()),
+      number_(num_rows(trace.ranges), kNone),
+      process_of_(processes_of_threads(trace)) {
   std::vector<std::int64_t> first_start(trace.threads.size(), INT64_MAX);  // of forward operators
   for (std::uint32_t row = 0; row < num_rows(ranges_); row++) {
     const std::int64_t sequence_number = ranges_.sequence_number[row];
@@ -71,15 +74,16 @@ ForwardPartners::ForwardPartners(const TraceTables& trace)
   threads_.clear();
 }
 
-// Ids of threads in records are not the tid of events: each goes to the thread of its process that has most of its numbers. Every
-// process counts its threads from 1.
+// Ids of threads in records are not the tid of events: each goes to the thread of its process that has most of its
+// numbers. Every process counts its threads from 1.
 void ForwardPartners::find_threads() {
   std::map<std::pair<ProcessThread, std::size_t>, std::size_t> votes;  // by id and place in forward_threads_
   for (const std::uint32_t row : backward_) {
     const ProcessThread id = id_of(row);
     for (std::size_t i = 0; i < forward_threads_.size(); i++) {
       if (process_of_[forward_threads_[i]] != id.first) continue;
-      if (forward_threads_.size() == 1 || threads_[forward_threads_[i]].has(ranges_.sequence_number[row])) votes[{id, i}]++;
+      if (forward_threads_.size() == 1 || threads_[forward_threads_[i]].has(ranges_.sequence_number[row]))
+        votes[{id, i}]++;
     }
   }
   std::map<ProcessThread, std::size_t> most;

@@ -71,8 +71,8 @@ class ForwardPartners {
 
   const HostRangeTable& ranges_;
   std::vector<ForwardThread> threads_;
-  std::vector<std::uint32_t> forward_threads_;                    // threads that have any
-  std::vector<std::uint32_t> backward_;                           // rows of backward operators
+  std::vector<std::uint32_t> forward_threads_;           // threads that have any
+  std::vector<std::uint32_t> backward_;                  // rows of backward operators
   std::map<ProcessThread, std::uint32_t> thread_of_id_;  // index of a thread
   std::vector<std::uint32_t> rows_;
   std::vector<std::uint32_t> number_;  // by row of a range: of a backward operator its partner's, of a partner its own

@@ -55,6 +55,17 @@ std::string first_word(std::string_view name) {
   return lower_of(name.substr(0, std::min(name.find_first_of(" :#.(["), name.size())));
 }
 
+// "epoch.3" is no path of a module: where there are two elements, the first must be a word for blocks.
+bool names_blocks(std::string_view parent) {
+  for (const std::string_view word : {"h", "encoder", "decoder", "stages"}) {
+    if (parent == word) return true;
+  }
+  for (const std::string_view end : {"layers", "layer", "blocks", "block"}) {
+    if (parent.ends_with(end)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<ModuleName> module_of(std::string_view name) {
@@ -113,16 +124,13 @@ std::string_view module_path_of(std::string_view name) {
 }
 
 std::optional<std::int32_t> layer_of_path(std::string_view path) {
-  // "epoch.3" is no path of a module: two elements tell a layer only where the first is called so.
-  constexpr std::array<std::string_view, 8> kParents = {"layers", "layer", "h", "blocks", "block", "encoder", "decoder", "stages"};
   const bool is_short = std::count(path.begin(), path.end(), '.') < 2;
   std::string_view parent = path.substr(0, path.find('.'));
   for (std::size_t at = path.find('.'); at != std::string_view::npos;) {
     const std::size_t end = std::min(path.find('.', at + 1), path.size());
     const std::string_view element = path.substr(at + 1, end - at - 1);
     const std::optional<std::int64_t> number = whole_number(element);
-    if (number && (!is_short || std::find(kParents.begin(), kParents.end(), parent) != kParents.end()))
-      return static_cast<std::int32_t>(*number);
+    if (number && (!is_short || names_blocks(parent))) return static_cast<std::int32_t>(*number);
     parent = element;
     at = end == path.size() ? std::string_view::npos : end;
   }

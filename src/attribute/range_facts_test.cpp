@@ -44,7 +44,8 @@ TEST(RangeNames, IterationMarks) {
       {"Iteration/7", MarkKind::none, kNoNumber},
       {"Iteration 7 ", MarkKind::none, kNoNumber},
       {"Iteration", MarkKind::none, kNoNumber},
-      {"Iteration 1234567890", MarkKind::none, kNoNumber},
+      {"Iteration 1234567890123456789", MarkKind::none, kNoNumber},
+      {"Iteration 1234567890", MarkKind::iteration, 1234567890},
       {"Iteration 999999999", MarkKind::iteration, 999999999},
       {"Optimizer.step#AdamW.step", MarkKind::optimizer, kNoNumber},
       {"Optimizer.zero_grad#AdamW.zero_grad", MarkKind::none, kNoNumber},
@@ -69,7 +70,8 @@ TEST(RangeNames, MarksOfTheUser) {
       {"my train 7", "train", MarkKind::none, kNoNumber},
       {"Iteration 3", "train", MarkKind::iteration, 3},
       {"Iteration 3", "Iter", MarkKind::user, 3},
-      {"train 12345678901", "train", MarkKind::user, kNoNumber},
+      {"train 12345678901", "train", MarkKind::user, 12345678901},
+      {"train 1234567890123456789", "train", MarkKind::user, kNoNumber},
   };
   for (const auto& c : cases) {
     const MarkName found = mark_of(c.name, c.mark);
@@ -90,6 +92,9 @@ TEST(RangeNames, ModulePaths) {
       {"gather for model.layers.4", "model.layers.4", 4},
       {"model.norm", "model.norm", -1},
       {"model.layer12.x", "model.layer12.x", -1},
+      {"epoch.3", "epoch.3", -1},
+      {"double_blocks.3", "double_blocks.3", 3},
+      {"h.3", "h.3", 3},
       {"12.x", "", -1},
       {"model..x", "", -1},
       {".x", "", -1},

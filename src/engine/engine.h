@@ -64,7 +64,8 @@ struct RunFiles {
 
 /// The result tables, sorted by their keys, and what the text answer needs besides.
 struct Answer {
-  RunFacts facts;  ///< as stated
+  RunFacts facts;       ///< as stated
+  Selection selection;  ///< what the rows are restricted to
   std::vector<InputRow> inputs;
   std::vector<GpuRow> gpus;
   std::vector<HealthRow> health;
@@ -81,9 +82,11 @@ struct Answer {
   std::vector<MemoryRow> memory;
   std::vector<ThroughputRow> throughput;
   std::vector<KernelSummaryRow> kernel_summary;
-  std::vector<InputSummary> summaries;  ///< in order of `inputs`
-  HealthLog health_log;                 ///< of the run and all its inputs together
-  bool lost_something = false;          ///< exit code 3
+  std::vector<OperationRow> step_operations;  ///< of the iterations that step times are means of, by phase and
+                                              ///< operation; not written
+  std::vector<InputSummary> summaries;        ///< in order of `inputs`
+  HealthLog health_log;                       ///< of the run and all its inputs together
+  bool lost_something = false;                ///< exit code 3
 
   /// Calls `row` for every kernel record (copies: memcpy and memset records) in order of the keys. Empty without
   /// keep_kernels.

@@ -117,6 +117,44 @@ void sort_rows(std::vector<Row>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return key_less(a, b); });
 }
 
+// "iterations 10 to 13, layers 0 to 7, operations ag, attn_fa, ...": what --iterations, --layer and --operation can
+// name.
+std::string selectable(const std::vector<InputSummary>& summaries) {
+  std::optional<NumberRange> iterations, layers;
+  std::set<std::string> operations;
+  const auto include = [](std::optional<NumberRange>& range, std::int64_t number) {
+    range = range ? NumberRange{std::min(range->first, number), std::max(range->last, number)}
+                  : NumberRange{number, number};
+  };
+  for (const InputSummary& input : summaries) {
+    for (const GpuSummary& gpu : input.gpus) {
+      for (const WindowSummary& window : gpu.windows) {
+        if (!window.row.ordinal.present()) continue;
+        include(iterations, window.row.iteration.present() ? window.row.iteration.value() : window.row.ordinal.value());
+      }
+      for (const auto& [key, sum] : gpu.operations) {
+        if (key.layer >= 0 && key.layer != kNotGrouped) include(layers, key.layer);
+        operations.insert(key.operation);
+      }
+    }
+  }
+  std::string out;
+  const auto add_range = [&](std::string_view word, const std::optional<NumberRange>& range) {
+    if (!range) return;
+    out += std::string(word) + " " + std::to_string(range->first) + " to " + std::to_string(range->last) + ", ";
+  };
+  add_range("iterations", iterations);
+  add_range("layers", layers);
+  out += "operations";
+  constexpr std::size_t kShown = 12;
+  std::size_t shown = 0;
+  for (const std::string& operation : operations) {
+    if (shown++ == kShown) break;
+    out += (shown == 1 ? " " : ", ") + operation;
+  }
+  return out + (operations.size() > kShown ? ", ..." : "");
+}
+
 }  // namespace
 
 Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog run_health, const RunOptions& options) {
@@ -131,6 +169,11 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     if (!used)
       return Error{ErrorCode::usage, "--set-rank names no input: " + name, "", "use a path as chopper check shows it"};
   }
+  const auto is_marked_by_user = [](const InputSummary& s) { return s.mark_kind == MarkKind::user; };
+  if (!options.iteration_mark.empty() && std::none_of(summaries.begin(), summaries.end(), is_marked_by_user)) {
+    return Error{ErrorCode::usage, "--iteration-mark: no host range begins with \"" + options.iteration_mark + "\"", "",
+                 "name the beginning of a user annotation of the trace, as record_function got it"};
+  }
   CHOPPER_TRY(const Done done, resolve_ranks(summaries, run_health));
   static_cast<void>(done);
   note_missing_ranks(summaries, run_health);
@@ -138,6 +181,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
   Answer answer;
   answer.facts = options.facts;
+  answer.selection = options.selection;
   answer.health_log = run_health;
   for (const InputSummary& input : summaries) answer.health_log.merge(input.health);
   answer.lost_something = answer.health_log.worst() != Severity::note;
@@ -182,7 +226,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   }
   if (!options.selection.is_everything() && !answer.gpus.empty() && answer.operations.empty()) {
     return Error{ErrorCode::usage, "the selection holds no gpu work", "",
-                 "see what there is: chopper report RUN --csv - --grain layer,iteration"};
+                 "there are " + selectable(summaries) + " (chopper report RUN --csv - --grain layer,iteration)"};
   }
   add_step_rows(summaries, job, options.selection, answer);
   add_rank_rows(sources, summaries, job, matched, options.selection, answer);

@@ -65,6 +65,7 @@ void add_host_blocker_rows(const GpuSource& source, Answer& answer) {
     row.num = blocker.num;
     row.duration_ns = blocker.duration_ns;
     row.idle_ns = blocker.idle_ns;
+    row.step_idle_ns = blocker.step_idle_ns;
     answer.host_blockers.push_back(std::move(row));
   }
 }

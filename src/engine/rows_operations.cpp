@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "analyze/work.h"
-#include "base/wrapping.h"
 #include "engine/make_rows.h"
 
 namespace chopper {
@@ -48,49 +47,42 @@ void set_work(const GpuSource& source, const OperationSummary& sum, OperationRow
     row.bound = reason;
     return;
   }
+  const Bound bound = 2 * sum.compute_bound_ns >= sum.least_ns ? Bound::compute : Bound::memory;
+  row.bound = std::string(to_string(bound));
   row.peak_share = rate(sum.least_ns, sum.least_known_ns);
-  row.bound = std::string(to_string(2 * sum.compute_bound_ns >= sum.least_ns ? Bound::compute : Bound::memory));
+  // Memory can seem faster than it is, by caches; arithmetic cannot.
+  if (bound == Bound::compute && row.peak_share.present() && row.peak_share.value() > 1)
+    row.peak_share = Reason::peak_exceeded;
 }
 
-void merge(const OperationSummary& from, OperationSummary& into) {
-  into.num_kernels += from.num_kernels;
-  into.prep_ns += from.prep_ns;
-  into.call_ns += from.call_ns;
-  into.prep_idle_ns += from.prep_idle_ns;
-  into.call_idle_ns += from.call_idle_ns;
-  into.num_no_launch += from.num_no_launch;
-  into.num_layer_known += from.num_layer_known;
-  for (std::int64_t OperationSummary::*const sum :
-       {&OperationSummary::duration_ns, &OperationSummary::elapsed_ns, &OperationSummary::overlap_ns,
-        &OperationSummary::compute_ns, &OperationSummary::known_ns, &OperationSummary::least_known_ns,
-        &OperationSummary::message_bytes, &OperationSummary::message_ns}) {
-    add_wrapping(into.*sum, from.*sum);
-  }
-  for (std::size_t c = 0; c < std::size(into.class_ns); c++) add_wrapping(into.class_ns[c], from.class_ns[c]);
-  into.flops += from.flops;
-  into.bytes += from.bytes;
-  into.recompute_flops += from.recompute_flops;
-  into.least_ns += from.least_ns;
-  into.compute_bound_ns += from.compute_bound_ns;
-  into.instances.merge(from.instances);
+bool holds(const Selection& selection, const GpuSummary& gpu, const OperationKey& key) {
+  if (!selection.holds_phase(key.phase) || !selection.holds_operation(key.operation)) return false;
+  if (selection.layers && !selection.holds_layer(key.layer)) return false;
+  if (!selection.iterations) return true;
+  const auto ordinal = static_cast<std::int32_t>(key.ordinal);
+  const Field<std::int64_t> number = ordinal < 0 ? Field<std::int64_t>() : iteration_number(gpu, ordinal);
+  return selection.holds_iteration(ordinal, number.present() ? number.value() : kNoNumber);
 }
 
-// The selected operations, in rows of the grain asked for.
+// The selected operations, as coarse as asked for. A selection may need a finer grain than the rows have.
 std::map<OperationKey, OperationSummary> selected_operations(const GpuSummary& gpu, const RunOptions& options) {
-  const Selection& selection = options.selection;
   std::map<OperationKey, OperationSummary> selected;
   for (const auto& [key, sum] : gpu.operations) {
-    if (!selection.holds_phase(key.phase) || !selection.holds_operation(key.operation)) continue;
-    if (selection.layers && !selection.holds_layer(key.layer)) continue;
-    if (selection.iterations) {
-      const auto ordinal = static_cast<std::int32_t>(key.ordinal);
-      const Field<std::int64_t> number = ordinal < 0 ? Field<std::int64_t>() : iteration_number(gpu, ordinal);
-      if (!selection.holds_iteration(ordinal, number.present() ? number.value() : kNoNumber)) continue;
-    }
+    if (!holds(options.selection, gpu, key)) continue;
     OperationKey coarse = key;
+    coarse.in_steps = false;
     if (!options.grain_layer) coarse.layer = kNotGrouped;
     if (!options.grain_iteration) coarse.ordinal = kNotGrouped;
-    merge(sum, selected[coarse]);
+    selected[coarse].merge(sum);
+  }
+  return selected;
+}
+
+// Likewise of the iterations that step times are means of, by phase and operation.
+std::map<OperationKey, OperationSummary> step_operations(const GpuSummary& gpu, const RunOptions& options) {
+  std::map<OperationKey, OperationSummary> selected;
+  for (const auto& [key, sum] : gpu.operations) {
+    if (key.in_steps && holds(options.selection, gpu, key)) selected[{key.phase, key.operation}].merge(sum);
   }
   return selected;
 }
@@ -130,12 +122,10 @@ OperationRow operation_row(const GpuSource& source, const OperationKey& key, con
 }  // namespace
 
 void add_operation_rows(const GpuSource& source, const RunOptions& options, Answer& answer) {
-  // A selection may need a finer grain than the rows have.
-  const bool is_whole = options.selection.is_everything();
-  const auto selected =
-      is_whole ? std::map<OperationKey, OperationSummary>() : selected_operations(source.gpu, options);
-  for (const auto& [key, sum] : is_whole ? source.gpu.operations : selected)
+  for (const auto& [key, sum] : selected_operations(source.gpu, options))
     answer.operations.push_back(operation_row(source, key, sum));
+  for (const auto& [key, sum] : step_operations(source.gpu, options))
+    answer.step_operations.push_back(operation_row(source, key, sum));
   for (const auto& [key, sketch] : source.gpu.kernels) {
     KernelSummaryRow kernel;
     set_source(source, kernel);

@@ -26,6 +26,7 @@ Result<std::shared_ptr<const AttributionRules>> load_rules(const RunOptions& opt
   auto rules = std::make_shared<AttributionRules>();
   CHOPPER_TRY(rules->classes, embedded_class_rules());
   CHOPPER_TRY(rules->phases, embedded_phase_rules());
+  CHOPPER_TRY(rules->groups, embedded_group_dimension_rules());
   for (const std::filesystem::path& path : options.operation_files) {
     CHOPPER_TRY(const Done done, add_file(rules->operations, path));
     static_cast<void>(done);

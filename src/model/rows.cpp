@@ -57,6 +57,8 @@ std::string_view to_string(Reason reason) {
       return "no_model";
     case Reason::no_complete_iteration:
       return "no_complete_iteration";
+    case Reason::peak_exceeded:
+      return "peak_exceeded";
     case Reason::no_memory_events:
       return "no_memory_events";
     case Reason::instances_differ:

@@ -42,7 +42,8 @@ enum class Reason : std::uint8_t {
   no_model,
   no_complete_iteration,
   no_memory_events,
-  instances_differ
+  instances_differ,
+  peak_exceeded
 };
 std::string_view to_string(Reason reason);
 inline constexpr Reason kAllReasons[] = {Reason::rank_unknown,     Reason::device_unknown,
@@ -58,7 +59,8 @@ inline constexpr Reason kAllReasons[] = {Reason::rank_unknown,     Reason::devic
                                          Reason::single_rank,      Reason::unmatched_ranks,
                                          Reason::no_peak,          Reason::no_batch,
                                          Reason::no_model,         Reason::no_complete_iteration,
-                                         Reason::no_memory_events, Reason::instances_differ};
+                                         Reason::no_memory_events, Reason::instances_differ,
+                                         Reason::peak_exceeded};
 
 /// A value, or the reason why there is none, or not applicable (the key is then absent).
 template <class T>
@@ -499,7 +501,7 @@ struct HostBlockerRow {
   std::int64_t input = 0;
   Field<std::int64_t> rank, gpu;
   std::string kind, name;
-  std::int64_t num = 0, duration_ns = 0, idle_ns = 0;
+  std::int64_t num = 0, duration_ns = 0, idle_ns = 0, step_idle_ns = 0;
 
   static constexpr auto columns() {
     using R = HostBlockerRow;
@@ -509,7 +511,9 @@ struct HostBlockerRow {
         Column{"kind", &R::kind, "", "synchronise, copy_to_host, item, data_loading, allocator or garbage_collection"},
         Column{"name", &R::name, "", "call or range"}, Column{"num", &R::num, "", "occurrences"},
         Column{"duration_ns", &R::duration_ns, "ns", "summed duration on the host"},
-        Column{"idle_ns", &R::idle_ns, "ns", "idle time of the gpu charged to it: prep of the kernels launched next"});
+        Column{"idle_ns", &R::idle_ns, "ns", "idle time of the gpu charged to it: prep of the kernels launched next"},
+        Column{"step_idle_ns", &R::step_idle_ns, "ns",
+               "part of idle_ns in the iterations that step times are means of"});
   }
 };
 

@@ -43,6 +43,7 @@ struct OperationKey {
   std::string operation;
   std::int64_t ordinal = kNotGrouped;  ///< of the iteration; or k*Iteration
   std::int64_t layer = kNotGrouped;    ///< or k*Layers
+  bool in_steps = false;               ///< of the iterations that step times are means of
   friend auto operator<=>(const OperationKey&, const OperationKey&) = default;
 };
 
@@ -61,6 +62,8 @@ struct OperationSummary {
   std::int64_t message_bytes = 0;    ///< of collectives that tell their size
   std::int64_t message_ns = 0;       ///< their duration
   QuantileSketch instances;          ///< summed durations
+
+  void merge(const OperationSummary& from);
 };
 
 /// FLOPs of work launched in the complete iterations; in all of them when none is complete.
@@ -83,6 +86,7 @@ struct LaunchSummary {
 /// A kind of host activity that blocks launching, by name.
 struct BlockerSummary {
   std::int64_t num = 0, duration_ns = 0, idle_ns = 0;
+  std::int64_t step_idle_ns = 0;  ///< part of `idle_ns` before kernels of the iterations that step times are means of
 };
 
 /// Memory of one device in one scope.

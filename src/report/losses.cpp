@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "report/quantity.h"
@@ -46,36 +45,52 @@ std::string gpu_name(const RankRow& row) {
   return row.rank.present() ? fmt::format("rank {}", row.rank.value()) : fmt::format("input {}", row.input);
 }
 
-// The gpus whose times are the basis: rows of others must not be divided among them.
-class BasisGpus {
+// The gpus and iterations whose times are the basis: rows of others must not be divided among them.
+class BasisParts {
  public:
-  explicit BasisGpus(const TimeBasis& basis) {
-    for (const GpuTime& gpu : basis.gpus) known_.emplace(gpu.row->input, number_of(gpu.row->gpu));
+  explicit BasisParts(const TimeBasis& basis) : steps_(basis.steps) {
+    for (const GpuTime& gpu : basis.gpus) ordinals_.emplace(key_of(*gpu.row), &gpu.ordinals);
   }
   template <class Row>
-  bool has(const Row& row) const {
-    return known_.contains({row.input, number_of(row.gpu)});
+  bool has_gpu(const Row& row) const {
+    return ordinals_.contains(key_of(row));
+  }
+  bool has(const CollectiveRow& row) const {
+    const auto gpu = ordinals_.find(key_of(row));
+    if (gpu == ordinals_.end() || !steps_) return gpu != ordinals_.end();
+    return row.ordinal.present() && std::binary_search(gpu->second->begin(), gpu->second->end(), row.ordinal.value());
   }
 
  private:
-  static std::int64_t number_of(const Field<std::int64_t>& gpu) { return gpu.present() ? gpu.value() : -1; }
-  std::set<std::pair<std::int64_t, std::int64_t>> known_;
+  using Key = std::pair<std::int64_t, std::int64_t>;
+  template <class Row>
+  static Key key_of(const Row& row) {
+    return {row.input, row.gpu.present() ? row.gpu.value() : -1};
+  }
+  bool steps_;
+  std::map<Key, const std::vector<std::int64_t>*> ordinals_;
 };
 
 class LossFinder {
  public:
   LossFinder(const Answer& answer, const TimeBasis& basis)
-      : answer_(answer), basis_(basis), operations_(operation_totals(answer, basis)) {}
+      : answer_(answer),
+        basis_(basis),
+        parts_(basis),
+        is_part_(is_part_of_work(answer.selection)),
+        operations_(operation_totals(answer, basis)) {}
 
   std::vector<Loss> run() {
     find_communication();
     find_launches(TimePart::host_late);
     find_launches(TimePart::dispatch);
-    add(TimePart::copies, "exposed copies", "pinned memory, non_blocking");
-    add(TimePart::other_idle, "idle, no launch gap", "waits for events, before comm, copies");
-    find_below_peak("gemm and attention below peak", "compute");
-    find_below_peak("other kernels below memory peak", "memory");
-    find_straggler();
+    find_below_peak("compute-bound below peak", "compute");
+    find_below_peak("memory-bound below peak", "memory");
+    if (!is_part_) {
+      add(TimePart::copies, "exposed copies", "pinned memory, non_blocking");
+      add(TimePart::other_idle, "idle, no launch gap", "event waits, before comm");
+      find_straggler();
+    }
     std::stable_sort(losses_.begin(), losses_.end(),
                      [](const Loss& a, const Loss& b) { return a.at_stake_ns > b.at_stake_ns; });
     std::erase_if(losses_, [&](const Loss& loss) { return loss.at_stake_ns * 1000 < basis_.mean.span_ns; });
@@ -83,14 +98,12 @@ class LossFinder {
   }
 
  private:
-  // Sums over all gpus and iterations to the mean of a step.
-  double per_step(double sum) const {
-    return sum / (basis_.iterations_per_gpu * static_cast<double>(std::max<std::size_t>(1, basis_.gpus.size())));
-  }
+  // Sums over all gpus and steps to the mean of a step.
+  double per_step(double sum) const { return sum / basis_.num_parts; }
 
   void add(TimePart part, std::string title, std::string advice) {
     if (basis_.mean.part(part) <= 0) return;
-    losses_.push_back({std::move(title), basis_.mean.part(part), std::move(advice), worst_command(part)});
+    losses_.push_back({std::move(title), basis_.mean.part(part), std::move(advice), worst_command(part), part});
   }
 
   // Where one gpu loses half as much again as the mean.
@@ -100,11 +113,11 @@ class LossFinder {
                          [&](const GpuTime& a, const GpuTime& b) { return a.split.share(part) < b.split.share(part); });
     const bool stands_out = basis_.gpus.size() > 1 && worst->split.share(part) > 1.5 * basis_.mean.share(part) &&
                             worst->row->rank.present();
-    return stands_out ? fmt::format("report --rank {}", worst->row->rank.value()) : std::string();
+    return stands_out ? fmt::format("--rank {}", worst->row->rank.value()) : std::string();
   }
 
   // Exposed communication, split by kind in proportion to what the collectives expose, and into waiting for other ranks
-  // and transfer.
+  // and transfer. (Those that run beside each other expose the same time.)
   void find_communication() {
     const double exposed = basis_.mean.part(TimePart::exposed_comm);
     if (exposed <= 0) return;
@@ -113,9 +126,8 @@ class LossFinder {
     };
     std::map<std::string, Sum> kinds;
     double all = 0;
-    const BasisGpus gpus(basis_);
     for (const CollectiveRow& row : answer_.collectives) {
-      if (!gpus.has(row)) continue;
+      if (!parts_.has(row)) continue;
       const auto share = static_cast<double>(row.exposed_ns);
       Sum& sum = kinds[row.kind];
       sum.exposed_ns += share;
@@ -126,31 +138,32 @@ class LossFinder {
                                   static_cast<double>(row.wait_ns.value()));
     }
     if (!(all > 0)) {
-      add(TimePart::exposed_comm, "exposed communication", "overlap it: prefetch, bucket sizes");
+      if (!is_part_) add(TimePart::exposed_comm, "exposed communication", kHideIt);
       return;
     }
+    // Of a part of the collectives the sum is all that is known; all of them expose what the time line says.
+    const double scale = is_part_ ? std::min(exposed / all, 1 / basis_.num_parts) : exposed / all;
     const RankRow* slowest = slowest_gpu(answer_);
     double waiting = 0;
     for (const auto& [kind, sum] : kinds) {
       waiting += sum.wait_ns;
-      const double transfer = exposed * (sum.exposed_ns - sum.wait_ns) / all;
-      losses_.push_back({fmt::format("exposed {}", name_of_kind(printable(kind))), transfer,
-                         "overlap it: prefetch, bucket sizes", fmt::format("report --operation {}", printable(kind))});
+      losses_.push_back({fmt::format("exposed {}", name_of_kind(printable(kind))),
+                         (sum.exposed_ns - sum.wait_ns) * scale, kHideIt,
+                         fmt::format("--operation {}", printable(kind))});
+      if (kinds.size() == 1 && sum.wait_ns == 0 && !is_part_) losses_.back().part = TimePart::exposed_comm;
     }
     if (waiting > 0)
-      losses_.push_back(
-          {"waiting for late ranks", exposed * waiting / all,
-           slowest != nullptr
-               ? fmt::format("{} computes {:.2f} x the median", gpu_name(*slowest), slowest->compute_ratio.value())
-               : "uneven work, hosts launching late",
-           slowest != nullptr && slowest->rank.present() ? fmt::format("report --rank {}", slowest->rank.value())
-                                                         : std::string()});
+      losses_.push_back({"waiting for late ranks", waiting * scale,
+                         slowest != nullptr
+                             ? fmt::format("{} computes {:.2f} x", gpu_name(*slowest), slowest->compute_ratio.value())
+                             : "uneven work, hosts launching late",
+                         slowest != nullptr && slowest->rank.present() ? fmt::format("--rank {}", slowest->rank.value())
+                                                                       : std::string()});
   }
 
   // Launch gaps, with what the host did meanwhile, or the operation that most of them stand before.
   void find_launches(TimePart part) {
     const bool late = part == TimePart::host_late;
-    if (basis_.mean.part(part) <= 0) return;
     std::string advice = late ? "host too slow: compile, graphs" : "short kernels: graphs, fusion";
     double all = 0;
     const OperationTotal* most = nullptr;
@@ -159,13 +172,17 @@ class LossFinder {
       all += gap(operation);
       if (most == nullptr || gap(operation) > gap(*most)) most = &operation;
     }
+    if (is_part_) {
+      losses_.push_back({late ? "kernels launched late" : "launch to start", per_step(all), std::move(advice), ""});
+      return;
+    }
     if (most != nullptr && all > 0 && gap(*most) > 0.3 * all)
       advice = fmt::format("{:.0f} % before {}", gap(*most) / all * 100, operation_label(*most));
     if (late) {
       std::map<std::string, double> blockers;
-      const BasisGpus gpus(basis_);
       for (const HostBlockerRow& row : answer_.host_blockers) {
-        if (gpus.has(row)) blockers[row.kind] += static_cast<double>(row.idle_ns);
+        if (parts_.has_gpu(row))
+          blockers[row.kind] += static_cast<double>(basis_.steps ? row.step_idle_ns : row.idle_ns);
       }
       const auto worst = std::max_element(blockers.begin(), blockers.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -198,8 +215,8 @@ class LossFinder {
     }
     if (worst == nullptr || !(lost > 0)) return;
     losses_.push_back({std::string(title), per_step(lost),
-                       fmt::format("{:.0f} %; most in {}", least / known * 100, operation_label(*worst)),
-                       fmt::format("report --operation {}", printable(worst->operation))});
+                       fmt::format("{:.0f} %, most in {}", least / known * 100, operation_label(*worst)),
+                       fmt::format("--operation {}", printable(worst->operation))});
   }
 
   // What a slower gpu costs the run: its computation beyond the median.
@@ -208,28 +225,35 @@ class LossFinder {
     if (slowest == nullptr || !slowest->window_compute_ns.present()) return;
     const double ratio = slowest->compute_ratio.value();
     const double lost = static_cast<double>(slowest->window_compute_ns.value()) * (1 - 1 / ratio);
-    losses_.push_back(
-        {fmt::format("{} computes {:.2f} x as long", gpu_name(*slowest), ratio), lost,
-         "its clock, its share of the work",
-         slowest->rank.present() ? fmt::format("report --rank {}", slowest->rank.value()) : std::string()});
+    losses_.push_back({fmt::format("{} slower, {:.2f} x", gpu_name(*slowest), ratio), lost,
+                       "its clock, its share of the work",
+                       slowest->rank.present() ? fmt::format("--rank {}", slowest->rank.value()) : std::string()});
   }
+
+  static constexpr const char* kHideIt = "prefetch, bucket sizes";
 
   const Answer& answer_;
   const TimeBasis& basis_;
+  BasisParts parts_;
+  bool is_part_;
   std::vector<OperationTotal> operations_;
   std::vector<Loss> losses_;
 };
 
 }  // namespace
 
+bool is_part_of_work(const Selection& selection) {
+  return selection.layers || !selection.phases.empty() || !selection.operations.empty();
+}
+
 std::vector<Loss> find_losses(const Answer& answer, const TimeBasis& basis) { return LossFinder(answer, basis).run(); }
 
 std::vector<OperationTotal> operation_totals(const Answer& answer, const TimeBasis& basis) {
   std::map<std::pair<std::string, std::string>, OperationTotal> totals;
   std::map<std::pair<std::string, std::string>, std::map<std::string, double>> bounds;
-  const BasisGpus gpus(basis);
-  for (const OperationRow& row : answer.operations) {
-    if (!gpus.has(row)) continue;
+  const BasisParts parts(basis);
+  for (const OperationRow& row : basis.steps ? answer.step_operations : answer.operations) {
+    if (!parts.has_gpu(row)) continue;
     const std::pair<std::string, std::string> key{row.phase, row.operation};
     OperationTotal& total = totals[key];
     total.phase = row.phase;
@@ -268,8 +292,9 @@ std::vector<OperationTotal> operation_totals(const Answer& answer, const TimeBas
 }
 
 std::string rate_text(const OperationTotal& operation) {
-  if (!(operation.known_ns > 0) || operation.is_comm) return "";
-  const std::string share = fmt::format("{:.0f} %", operation.least_ns / operation.known_ns * 100);
+  if (!(operation.known_ns > 0) || operation.is_comm || operation.known_ns < 0.5 * operation.duration_ns) return "";
+  const double part = operation.least_ns / operation.known_ns;
+  const std::string share = part > 1 ? ">100 %" : fmt::format("{:.0f} %", part * 100);  // more than memory can: caches
   if (operation.bound == "compute")
     return fmt::format("{:.0f} TF/s {}", operation.flops / operation.known_ns * 1e-3, share);
   return fmt::format("{:.0f} GB/s {}", operation.bytes / operation.known_ns, share);

@@ -2,26 +2,32 @@
 // Where the time of a step (or of a trace) is lost, with upper bounds of what removing each loss would give.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/engine.h"
+#include "model/selection.h"
 #include "report/time_basis.h"
 
 namespace chopper {
 
 /// One loss. Losses of different kinds may cover the same time: each is what would be won if it alone went away.
 struct Loss {
-  std::string title;       ///< "waiting in rs", at most 30 columns
+  std::string title;       ///< "exposed all-gather", at most 24 columns
   double at_stake_ns = 0;  ///< mean over gpus, of a step or of the trace
   std::string advice;
-  std::string command;  ///< what shows more, "report --rank 5"; may be empty
+  std::string command;                ///< option of report that shows more, "--rank 5"; may be empty
+  std::optional<TimePart> part = {};  ///< set when it is the whole of that part
 };
 
-/// In order of what is at stake; nothing below a thousandth of the whole.
+/// Whether the rows are restricted to a part of the work of each iteration.
+bool is_part_of_work(const Selection& selection);
+
+/// In order of what is at stake; nothing below a thousandth of the whole. Of a part of the work: what is lost in it.
 std::vector<Loss> find_losses(const Answer& answer, const TimeBasis& basis);
 
-/// An operation, all gpus and iterations together.
+/// An operation: sums over the steps, or traces, of all gpus of the basis.
 struct OperationTotal {
   std::string phase, operation;
   bool is_comm = false;
@@ -31,10 +37,11 @@ struct OperationTotal {
   double flops = 0, bytes = 0;
   std::string bound;  ///< compute or memory; empty: unknown
 };
-/// Of the gpus of the basis, in order of duration.
+/// In order of duration.
 std::vector<OperationTotal> operation_totals(const Answer& answer, const TimeBasis& basis);
 
-/// "712 TFLOP/s 54 %", "3.1 TB/s 58 %": rate and share of the peak; empty when the work is not known.
+/// "712 TF/s 54 %", "3100 GB/s 58 %": rate and share of the peak; empty when the work of less than half of the time is
+/// known.
 std::string rate_text(const OperationTotal& operation);
 
 }  // namespace chopper

@@ -69,7 +69,8 @@ TEST(TimeBasis, TakesCompleteStepsButTheLast) {
   EXPECT_DOUBLE_EQ(basis.mean.part(TimePart::computation), 1800);
   EXPECT_DOUBLE_EQ(basis.mean.part(TimePart::other_idle), 60);
   EXPECT_DOUBLE_EQ(basis.gpus[0].comm_ns, 900);
-  EXPECT_DOUBLE_EQ(basis.iterations_per_gpu, 4);
+  EXPECT_DOUBLE_EQ(basis.num_parts, 2);
+  EXPECT_EQ(basis.gpus[0].ordinals, (std::vector<std::int64_t>{1, 2}));
 }
 
 TEST(TimeBasis, TakesWhatThereIs) {
@@ -89,6 +90,7 @@ TEST(Losses, SplitExposedCommunicationByKindAndWaiting) {
   answer.windows = {window(0, 0, 1000, true, false)};  // 200 ns exposed
   CollectiveRow gather;
   gather.gpu = std::int64_t{0};
+  gather.ordinal = std::int64_t{0};
   gather.kind = "ag";
   gather.duration_ns = 100;
   gather.exposed_ns = 100;
@@ -96,10 +98,15 @@ TEST(Losses, SplitExposedCommunicationByKindAndWaiting) {
   gather.wait_ns = std::int64_t{60};
   CollectiveRow reduce;
   reduce.gpu = std::int64_t{0};
+  reduce.ordinal = std::int64_t{0};
   reduce.kind = "rs";
   reduce.duration_ns = 300;
-  reduce.exposed_ns = 300;  // without another rank nothing is known of waiting
-  answer.collectives = {gather, reduce};
+  reduce.exposed_ns = 300;        // without another rank nothing is known of waiting
+  CollectiveRow before = gather;  // launched before the first step, and in one that no step time is a mean of
+  before.ordinal = Field<std::int64_t>(Reason::no_mark);
+  CollectiveRow last = gather;
+  last.ordinal = std::int64_t{1};
+  answer.collectives = {gather, reduce, before, last};
   const std::vector<Loss> losses = find_losses(answer, time_basis(answer));
   ASSERT_NE(loss_called(losses, "exposed reduce-scatter"), nullptr);
   EXPECT_DOUBLE_EQ(loss_called(losses, "exposed reduce-scatter")->at_stake_ns, 200.0 * 300 / 400);
@@ -123,14 +130,15 @@ TEST(Losses, NameWhatTheHostDidAndWhatItLaunchedLate) {
   product.operation = "mlp_gp";
   product.prep_idle_ns = 10;
   product.call_idle_ns = 9;
-  answer.operations = {norm, product};
+  answer.step_operations = {norm, product};
   std::vector<Loss> losses = find_losses(answer, time_basis(answer));
   EXPECT_EQ(loss_called(losses, "kernels launched late")->advice, "90 % before forward attn_n");
   EXPECT_EQ(loss_called(losses, "launch to start")->advice, "90 % before forward mlp_gp");
   HostBlockerRow blocker;
   blocker.gpu = std::int64_t{0};
   blocker.kind = "data_loading";
-  blocker.idle_ns = 50;
+  blocker.idle_ns = 500;  // most of it in front of the first step
+  blocker.step_idle_ns = 50;
   answer.host_blockers = {blocker};
   losses = find_losses(answer, time_basis(answer));
   EXPECT_EQ(loss_called(losses, "kernels launched late")->advice, "50 % during data loading");
@@ -153,16 +161,50 @@ TEST(Losses, CountWhatIsBelowThePeakPerStepAndGpu) {
     product.gbps = 1.0;
     product.peak_share = 0.25;
     product.bound = std::string("compute");
-    answer.operations.push_back(product);
+    answer.step_operations.push_back(product);
   }
   const std::vector<Loss> losses = find_losses(answer, time_basis(answer));
-  const Loss* loss = loss_called(losses, "gemm and attention below peak");
+  const Loss* loss = loss_called(losses, "compute-bound below peak");
   ASSERT_NE(loss, nullptr);
-  EXPECT_DOUBLE_EQ(loss->at_stake_ns, 2 * 800 * 0.75 / (2 * 2));  // two gpus, two iterations
-  EXPECT_EQ(loss->advice, "25 %; most in backward mlp_up");
+  EXPECT_DOUBLE_EQ(loss->at_stake_ns, 2 * 800 * 0.75 / 2);  // two gpus, a step each
+  EXPECT_EQ(loss->advice, "25 %, most in backward mlp_up");
   const std::vector<OperationTotal> totals = operation_totals(answer, time_basis(answer));
   ASSERT_EQ(totals.size(), 1u);
   EXPECT_EQ(rate_text(totals[0]), "2 TF/s 25 %");
+}
+
+TEST(Losses, OfAPartOfTheWork) {
+  Answer answer = answer_of(1);
+  answer.windows = {window(0, 0, 1000, true, false)};  // 200 ns exposed
+  answer.selection.operations = {"rs"};
+  CollectiveRow reduce;
+  reduce.gpu = std::int64_t{0};
+  reduce.ordinal = std::int64_t{0};
+  reduce.kind = "rs";
+  reduce.duration_ns = reduce.exposed_ns = 50;
+  answer.collectives = {reduce};
+  std::vector<Loss> losses = find_losses(answer, time_basis(answer));
+  ASSERT_EQ(losses.size(), 1u);  // copies and idle time are not of the selection
+  EXPECT_DOUBLE_EQ(losses[0].at_stake_ns, 50);
+  EXPECT_FALSE(losses[0].part);
+  answer.selection = {};
+  losses = find_losses(answer, time_basis(answer));
+  EXPECT_DOUBLE_EQ(loss_called(losses, "exposed reduce-scatter")->at_stake_ns, 200);
+  EXPECT_EQ(loss_called(losses, "exposed reduce-scatter")->part, TimePart::exposed_comm);
+}
+
+TEST(Losses, RatesNeedHalfOfTheTime) {
+  OperationTotal total;
+  total.bound = "memory";
+  total.duration_ns = 100;
+  total.known_ns = 60;
+  total.least_ns = 30;
+  total.bytes = 6000;
+  EXPECT_EQ(rate_text(total), "100 GB/s 50 %");
+  total.least_ns = 90;
+  EXPECT_EQ(rate_text(total), "100 GB/s >100 %");
+  total.known_ns = 49;
+  EXPECT_EQ(rate_text(total), "");
 }
 
 TEST(Losses, NameTheSlowGpu) {
@@ -179,10 +221,10 @@ TEST(Losses, NameTheSlowGpu) {
     answer.ranks.push_back(row);
   }
   const std::vector<Loss> losses = find_losses(answer, time_basis(answer));
-  const Loss* loss = loss_called(losses, "rank 1 computes 1.25 x as long");
+  const Loss* loss = loss_called(losses, "rank 1 slower, 1.25 x");
   ASSERT_NE(loss, nullptr);
   EXPECT_DOUBLE_EQ(loss->at_stake_ns, 600 * (1 - 1 / 1.25));
-  EXPECT_EQ(loss->command, "report --rank 1");
+  EXPECT_EQ(loss->command, "--rank 1");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/health_counts.h"
+#include "report/losses.h"
 #include "report/quantity.h"
 #include "report/shown_gpus.h"
 #include "report/text_parts.h"
@@ -133,6 +134,43 @@ void add_heading(Page& page, const Answer& answer, const TextOptions& options) {
   page.end_line();
 }
 
+namespace {
+
+// "iterations 12-13, phase backward, operation rs, ag".
+std::string selection_text(const Selection& selection) {
+  std::vector<std::string> parts;
+  const auto add_range = [&](std::string_view word, const std::optional<NumberRange>& range) {
+    if (!range) return;
+    if (range->first == range->last) {
+      parts.push_back(fmt::format("{} {}", word, range->first));
+    } else {
+      parts.push_back(fmt::format("{}s {}-{}", word, range->first, range->last));
+    }
+  };
+  add_range("iteration", selection.iterations);
+  add_range("layer", selection.layers);
+  std::vector<std::string_view> phases;
+  for (const Phase phase : selection.phases) phases.push_back(to_string(phase));
+  if (!phases.empty()) parts.push_back(fmt::format("phase {}", fmt::join(phases, ", ")));
+  std::vector<std::string> operations;
+  for (const std::string& operation : selection.operations) operations.push_back(printable(operation));
+  if (!operations.empty()) parts.push_back(fmt::format("operation {}", fmt::join(operations, ", ")));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace
+
+void add_selection(Page& page, const Answer& answer, const TextOptions& options) {
+  if (answer.selection.is_everything()) return;
+  page.add("selection", Style::title);
+  page.tab(kLabelColumns);
+  const std::string_view scope = is_part_of_work(answer.selection) ? "; the time split is of all work" : "";
+  const std::size_t room = options.width - kLabelColumns - scope.size();
+  page.add(cut_end(selection_text(answer.selection), room));
+  page.add(scope, Style::dim);
+  page.end_line();
+}
+
 // Every gpu of the run, also those that --rank and --gpu leave out: "rank 0 gpu 0, rank 1 gpu 0".
 std::string gpus_of_run(const Answer& answer) {
   std::vector<TimelineRow> rows;
@@ -197,6 +235,7 @@ std::string answer_text(const Answer& answer, const TextOptions& options) {
     add_no_gpu(page, answer);
     return page.take();
   }
+  add_selection(page, answer, checked);
   const TimeBasis basis = time_basis(answer);
   add_split(page, answer, basis, checked);
   add_gpu_table(page, answer, basis);

@@ -75,26 +75,17 @@ bool is_compute_class(std::string_view word) {
          word == to_string(GpuClass::vector) || word == to_string(GpuClass::other);
 }
 
-// "gemm 61 %, attention 20 %, ...": shares of the summed durations of compute kernels.
-std::string class_note(const Answer& answer) {
-  std::map<std::string, double> sum_of;
-  double total = 0;
-  for (const KernelSummaryRow& row : answer.kernel_summary) {
-    if (!is_compute_class(row.gpu_class)) continue;
-    sum_of[row.gpu_class] += static_cast<double>(row.total_ns);
-    total += static_cast<double>(row.total_ns);
-  }
-  if (!(total > 0)) return "";
+// "gemm 61 %, attention 20 %, ...": the three largest of sums.
+std::string shares_note(const std::map<std::string, double>& sum_of, double total) {
   std::vector<std::pair<double, std::string>> ranked;
   for (const auto& [name, sum] : sum_of) ranked.emplace_back(-sum, name);
   std::sort(ranked.begin(), ranked.end());
-  constexpr int kShown = 3;  // what fits beside bars and ranges
-  int shown = 0;
+  constexpr std::size_t kShown = 3;  // what fits beside bars and ranges
   std::string out;
-  for (const auto& [negative_sum, name] : ranked) {
-    if (!out.empty()) out += ", ";
-    out += fmt::format("{} {:.0f} %", name, -negative_sum / total * 100);
-    if (++shown == kShown) break;
+  for (std::size_t i = 0; i < std::min(kShown, ranked.size()); i++) {
+    const double share = -ranked[i].first / total;
+    if (share < 0.005) break;
+    out += fmt::format("{}{} {:.0f} %", out.empty() ? "" : ", ", ranked[i].second, share * 100);
   }
   return out;
 }
@@ -105,28 +96,21 @@ std::string whole_note(double whole_ns, std::int64_t part_steps, const TimeScale
   return "of " + (part_steps > 0 ? scale.text(std::llround(whole_ns / scale.step_ns)) : duration_text(whole_ns));
 }
 
-// "backward 61 %, forward 29 %, ...": shares of the summed durations of computation; classes where no phase is known.
-std::string phase_note(const Answer& answer) {
-  std::map<std::string, double> sum_of;
-  double total = 0;
-  for (const OperationRow& row : answer.operations) {
+// Shares of the summed durations of computation: of phases, or of classes where no phase is known.
+std::string computation_note(const Answer& answer, const TimeBasis& basis) {
+  if (is_part_of_work(answer.selection)) return "";
+  std::map<std::string, double> phases, classes;
+  double total = 0, unknown = 0;
+  for (const OperationRow& row : basis.steps ? answer.step_operations : answer.operations) {
     if (!is_compute_class(row.gpu_class)) continue;
-    sum_of[row.phase] += static_cast<double>(row.duration_ns);
-    total += static_cast<double>(row.duration_ns);
+    const auto duration = static_cast<double>(row.duration_ns);
+    phases[row.phase] += duration;
+    classes[row.gpu_class] += duration;
+    total += duration;
+    if (row.phase == to_string(Phase::other) || row.phase == to_string(Phase::unlabelled)) unknown += duration;
   }
-  const double unknown =
-      sum_of[std::string(to_string(Phase::other))] + sum_of[std::string(to_string(Phase::unlabelled))];
-  if (!(total > 0) || unknown > 0.9 * total) return class_note(answer);
-  std::vector<std::pair<double, std::string>> ranked;
-  for (const auto& [name, sum] : sum_of) ranked.emplace_back(-sum, name);
-  std::sort(ranked.begin(), ranked.end());
-  std::string out;
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, ranked.size()); i++) {
-    const double share = -ranked[i].first / total;
-    if (share < 0.005) break;
-    out += fmt::format("{}{} {:.0f} %", out.empty() ? "" : ", ", ranked[i].second, share * 100);
-  }
-  return out;
+  if (!(total > 0)) return "";
+  return shares_note(unknown > 0.9 * total ? classes : phases, total);
 }
 
 std::string communication_note(const TimeBasis& basis, const ShownSplit& shown) {
@@ -153,7 +137,7 @@ std::string copies_note(const TimeBasis& basis, const ShownSplit& shown) {
 std::string note_of(const Answer& answer, const TimeBasis& basis, const ShownSplit& shown, TimePart part) {
   switch (part) {
     case TimePart::computation:
-      return phase_note(answer);
+      return computation_note(answer, basis);
     case TimePart::exposed_comm:
       return communication_note(basis, shown);
     case TimePart::copies:
@@ -311,9 +295,9 @@ void add_throughput(Page& page, const Answer& answer) {
   page.add(fmt::format("{:>11}", duration_text(static_cast<double>(best->step_time_ns.value()))), Style::title);
   std::string text = fmt::format("  slowest gpu, median of {}", best->num_steps);
   if (best->tokens_per_s_per_gpu.present())
-    text += fmt::format("   {} tokens/s per gpu",
+    text += fmt::format("  {} tokens/s/gpu",
                         count_text(static_cast<std::uint64_t>(std::llround(best->tokens_per_s_per_gpu.value()))));
-  if (best->mfu.present()) text += fmt::format("   MFU {:.1f} % ({})", best->mfu.value() * 100, best->convention);
+  if (best->mfu.present()) text += fmt::format("  MFU {:.1f} % ({})", best->mfu.value() * 100, best->convention);
   page.add(text);
   page.end_line();
 }
@@ -397,17 +381,35 @@ void add_gpu_table(Page& page, const Answer& answer, const TimeBasis& basis) {
   add_table(page, lines);
 }
 
+namespace {
+
+// Kernels of a step: "4", "0.3".
+std::string number_text(double number) {
+  const bool is_whole = std::abs(number - std::round(number)) < 0.05;
+  if (number >= 10 || is_whole) return count_text(static_cast<std::uint64_t>(std::llround(number)));
+  return fmt::format("{:.1f}", number);
+}
+
+}  // namespace
+
 void add_losses(Page& page, const Answer& answer, const TimeBasis& basis) {
   const std::vector<Loss> losses = find_losses(answer, basis);
   if (losses.empty()) return;
-  const TimeScale scale = scale_for(basis.mean.span_ns);
-  add_section(page, basis.steps ? "largest losses of a step, upper bounds" : "largest losses, upper bounds");
+  const ShownSplit shown = shown_split(basis.mean);
+  add_section(page, fmt::format("largest losses{}{}, upper bounds", basis.steps ? " of a step" : "",
+                                is_part_of_work(answer.selection) ? " in the selection" : ""));
+  page.add_right("more: chopper report", Style::dim);
   page.end_line();
   for (std::size_t i = 0; i < std::min(kLosses, losses.size()); i++) {
     const Loss& loss = losses[i];
-    page.add(fmt::format("  {}  {:<30}{:>11}{}  ", i + 1, cut_end(loss.title, 30),
-                         "-" + scale.text(std::llround(loss.at_stake_ns / scale.step_ns)),
-                         percent_of_mille(std::llround(1000 * loss.at_stake_ns / basis.mean.span_ns))));
+    // What is the whole of a part is printed as it was there.
+    const std::int64_t steps =
+        loss.part ? shown.steps[index_of(*loss.part)] : std::llround(loss.at_stake_ns / shown.scale.step_ns);
+    const std::int64_t per_mille =
+        loss.part ? shown.per_mille[index_of(*loss.part)]
+                  : std::min<std::int64_t>(1000, std::llround(1000 * loss.at_stake_ns / basis.mean.span_ns));
+    page.add(fmt::format("  {}  {:<24}{:>11}{}  ", i + 1, cut_end(loss.title, 24), "-" + shown.scale.text(steps),
+                         percent_of_mille(per_mille)));
     page.add(loss.advice, Style::dim);
     if (!loss.command.empty()) page.add_right(loss.command, Style::dim);  // where it fits
     page.end_line();
@@ -424,20 +426,19 @@ void add_top_operations(Page& page, const Answer& answer, const TimeBasis& basis
   }
   if (!(total > 0) || !named) return;
   add_section(page, basis.steps ? "top operations of a step" : "top operations");
-  page.add(", share of the summed time of gpu work");
+  page.add(is_part_of_work(answer.selection) ? ", share of the summed time of the selected gpu work"
+                                             : ", share of the summed time of gpu work");
   page.end_line();
-  page.add(fmt::format("  {:>7} {:>9} {:>8}   {:>8}  {:<32} {:>12} {:>9}", "share", "time", "kernels", "median", "",
+  page.add(fmt::format("  {:>7} {:>9} {:>8}   {:>8}  {:<27} {:>17} {:>9}", "share", "time", "kernels", "mean", "",
                        "rate", "overlap"),
            Style::dim);
   page.end_line();
-  const double per_step = basis.iterations_per_gpu * static_cast<double>(std::max<std::size_t>(1, basis.gpus.size()));
   for (std::size_t i = 0; i < std::min(kOperations, operations.size()); i++) {
     const OperationTotal& o = operations[i];
     const std::string label = o.phase + " " + o.operation;
-    page.add(fmt::format("  {:>7} {:>9} {:>8} x {:>8}  {:<32} {:>12} {:>9}", share_text(o.duration_ns / total),
-                         duration_text(o.duration_ns / per_step),
-                         count_text(static_cast<std::uint64_t>(std::llround(o.num_kernels / per_step))),
-                         duration_text(o.duration_ns / std::max(1.0, o.num_kernels)), cut_middle(printable(label), 32),
+    page.add(fmt::format("  {:>7} {:>9} {:>8} x {:>8}  {:<27} {:>17} {:>9}", share_text(o.duration_ns / total),
+                         duration_text(o.duration_ns / basis.num_parts), number_text(o.num_kernels / basis.num_parts),
+                         duration_text(o.duration_ns / std::max(1.0, o.num_kernels)), cut_middle(printable(label), 27),
                          rate_text(o), o.is_comm ? "" : share_text(o.overlap_ns / std::max(1.0, o.duration_ns))));
     page.end_line();
   }
@@ -448,10 +449,11 @@ void add_top_kernels(Page& page, const Answer& answer) {
     double total_ns = 0;
     double num = 0;
   };
+  const bool is_part = is_part_of_work(answer.selection);
   std::map<std::pair<std::string, std::string>, Sum> sum_of;  // by name and class: grids and gpus together
   double total = 0;
   for (const KernelSummaryRow& row : answer.kernel_summary) {
-    if (!is_compute_class(row.gpu_class)) continue;
+    if (!is_part && !is_compute_class(row.gpu_class)) continue;
     Sum& sum = sum_of[{row.name, row.gpu_class}];
     sum.total_ns += static_cast<double>(row.total_ns);
     sum.num += static_cast<double>(row.num);
@@ -464,7 +466,7 @@ void add_top_kernels(Page& page, const Answer& answer) {
                    [](const Entry& a, const Entry& b) { return a.second.total_ns > b.second.total_ns; });
   add_section(page, "top kernels");
   const ShownGpus gpus = shown_gpus(answer.timeline);
-  page.add(", share of the compute kernels' time");
+  page.add(is_part ? ", share of the selected kernels' time" : ", share of the compute kernels' time");
   if (gpus.rows.size() > 1) page.add(gpus.num_gpus > 1 ? " on all gpus" : " in all windows");
   page.end_line();
   for (std::size_t i = 0; i < std::min(kRows, ranked.size()); i++) {

@@ -12,6 +12,8 @@ namespace chopper {
 
 /// Title, health and evidence.
 void add_heading(Page& page, const Answer& answer, const TextOptions& options);
+/// What the rows are restricted to; nothing for everything.
+void add_selection(Page& page, const Answer& answer, const TextOptions& options);
 /// Why there is no gpu row, what was found instead, and the remedy.
 void add_no_gpu(Page& page, const Answer& answer);
 /// Step time, and the six parts of a step or of the span, which add up to 100 %.

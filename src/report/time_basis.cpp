@@ -39,10 +39,12 @@ GpuTime mean_of_windows(const TimelineRow& row, const std::vector<const Timeline
   std::vector<TimeSplit> splits;
   for (const TimelineRow* window : windows) {
     splits.push_back(window_split_of(*window));
+    if (window->ordinal.present()) gpu.ordinals.push_back(window->ordinal.value());
     gpu.comm_ns += value_of(window->window_comm_ns);
     gpu.overlap_ns += value_of(window->window_overlap_ns);
     gpu.copies_ns += value_of(window->window_memcpy_ns);
   }
+  std::sort(gpu.ordinals.begin(), gpu.ordinals.end());
   gpu.split = mean_split(splits);
   const auto num = static_cast<double>(windows.size());
   for (double* sum : {&gpu.comm_ns, &gpu.overlap_ns, &gpu.copies_ns}) *sum /= num;
@@ -81,14 +83,10 @@ TimeBasis time_basis(const Answer& answer) {
   basis.steps = !basis.gpus.empty();
   if (!basis.steps) {
     for (const TimelineRow& row : answer.timeline) basis.gpus.push_back(whole_trace(row));
-  } else {
-    std::size_t num_iterations = 0;  // of the gpus of the basis, whole or not: their sums are over all of them
-    for (const GpuTime& gpu : basis.gpus) {
-      for (const TimelineRow* window : windows_of_input[gpu.row->input]) num_iterations += same(*window, *gpu.row) ? 1u : 0u;
-    }
-    basis.iterations_per_gpu =
-        std::max(1.0, static_cast<double>(num_iterations) / static_cast<double>(basis.gpus.size()));
   }
+  std::size_t num_parts = 0;
+  for (const GpuTime& gpu : basis.gpus) num_parts += basis.steps ? gpu.num_steps : 1;
+  basis.num_parts = static_cast<double>(std::max<std::size_t>(1, num_parts));
   std::vector<TimeSplit> splits;
   for (const GpuTime& gpu : basis.gpus) splits.push_back(gpu.split);
   basis.mean = mean_split(splits);

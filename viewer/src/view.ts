@@ -52,6 +52,7 @@ const REASONS: Record<string, string> = {
   no_complete_iteration: "no iteration is complete",
   no_memory_events: "allocator events were not recorded",
   instances_differ: "its instances differ",
+  peak_exceeded: "it is faster than the peak of its number format: another format was used (TF32)",
 };
 
 export function reason_text(reason: string | undefined): string {
