@@ -2,10 +2,12 @@
 #include "attribute/attribute.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "attribute/classes.h"
 #include "attribute/collectives.h"
@@ -13,6 +15,7 @@
 #include "attribute/links.h"
 #include "attribute/modules.h"
 #include "attribute/partners.h"
+#include "attribute/repetition.h"
 #include "attribute/sequences.h"
 #include "attribute/stacks.h"
 #include "base/parallel.h"
@@ -51,6 +54,7 @@ void report_links(const TraceTables& trace, const LaunchLinks& links, std::strin
   }
 }
 
+constexpr std::size_t kDifferentPasses = 64;     // of which the blocks are looked for
 constexpr std::int64_t kMostLayers = 1'000'000;  // far above any model: larger numbers come from damaged lists of ranks
 
 // The label of one piece of work, while it is being found.
@@ -438,15 +442,64 @@ class Attribution {
       best = std::move(result);
       sequence_ = &sequence;
     }
-    if (best) apply(stream, *best, true);
+    if (best) {
+      apply(stream, *best, true);
+      return;
+    }
+    const bool any_layer = std::any_of(stream.records.begin(), stream.records.end(),
+                                       [&](const auto& record) { return labels_.layer[record.first] >= 0; });
+    if (!any_layer) find_blocks(stream);
   }
+
+  // Models that nothing names: the layers are what repeats itself in a pass.
+  void find_blocks(const Stream& stream) {
+    std::map<std::vector<std::uint32_t>, std::optional<Repetition>> known;  // passes are mostly alike
+    std::vector<std::uint32_t> items, rows;
+    const auto end_pass = [&] {
+      if (rows.empty()) return;
+      const auto [at, inserted] = known.try_emplace(items);
+      if (inserted && known.size() <= kDifferentPasses) at->second = find_repetition(items);
+      if (at->second) {
+        place_blocks(items, rows, *at->second);
+      } else {
+        some_work_unplaced_ = true;
+      }
+      items.clear();
+      rows.clear();
+    };
+    std::pair<std::uint32_t, std::int32_t> last{UINT32_MAX, 0};
+    for (const auto& [row, item] : stream.records) {
+      const std::pair<std::uint32_t, std::int32_t> pass{stream.items[item].pass, labels_.iteration[row]};
+      if (pass != last) end_pass();
+      last = pass;
+      items.push_back(index_of(gpu_.name[row]));
+      rows.push_back(row);
+    }
+    end_pass();
+  }
+  // What is left before and behind the blocks lies outside of them, unless something repeats itself there as well.
+  void place_blocks(std::span<const std::uint32_t> items, std::span<const std::uint32_t> rows,
+                    const Repetition& blocks) {
+    const std::size_t end = blocks.begin + blocks.count * blocks.period;
+    const bool starts = !find_repetition(items.first(blocks.begin)), ends = !find_repetition(items.subspan(end));
+    some_work_unplaced_ = some_work_unplaced_ || !starts || !ends;
+    for (std::size_t i = 0; i < rows.size(); i++) {
+      if (i >= blocks.begin && i < end) {
+        set_layer(rows[i], static_cast<std::int32_t>((i - blocks.begin) / blocks.period), LabelRule::repetition);
+      } else if (i < blocks.begin ? starts : ends) {
+        set_layer(rows[i], kOutsideLayers, LabelRule::repetition);
+      }
+    }
+  }
+
+  static bool is_counted(LabelRule rule) { return rule == LabelRule::sequence || rule == LabelRule::repetition; }
 
   // A stage of a pipeline holds an equal part of the blocks: what the order of kernels counts from 0 begins where the
   // stages before end.
   void count_layers_of_stages() {
     std::int32_t num_layers = 0;
     for (std::size_t i = 0; i < num_records(); i++) {
-      if (labels_.layer_rule[i] == LabelRule::sequence) num_layers = std::max(num_layers, labels_.layer[i] + 1);
+      if (is_counted(labels_.layer_rule[i])) num_layers = std::max(num_layers, labels_.layer[i] + 1);
     }
     if (num_layers == 0 || !trace_.facts.rank) return;
     const StringId p2p = name("p2p");
@@ -459,7 +512,7 @@ class Attribution {
       const std::int64_t first_layer = std::int64_t{*stage} * num_layers;
       if (first_layer > kMostLayers) return;
       for (std::size_t i = 0; i < num_records(); i++) {
-        if (labels_.layer_rule[i] == LabelRule::sequence && labels_.layer[i] >= 0)
+        if (is_counted(labels_.layer_rule[i]) && labels_.layer[i] >= 0)
           labels_.layer[i] += static_cast<std::int32_t>(first_layer);
       }
       return;
@@ -798,7 +851,7 @@ class Attribution {
   }
 
   void name_layers_of_the_rest() {
-    const bool layers = has_layers();
+    const bool layers = has_layers() && !some_work_unplaced_;
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
       const CallStack& stack = stacks_.calls[c];
       for (const std::uint32_t row : records_of(c)) {
@@ -963,6 +1016,7 @@ class Attribution {
   std::vector<Phase> phases_;          // of calls
   std::vector<std::uint8_t> repeats_;  // of calls: repeated forward work
   std::optional<ModuleLabels> modules_;
+  bool some_work_unplaced_ = false;  // forward work of which repetition does not tell whether it is outside the blocks
   std::unordered_map<std::uint32_t, Partner> idle_partners_;  // by row
   std::unordered_map<std::uint64_t, FeatureSet>
       features_;                              // by names of operator and kernel, which decide the class, too
