@@ -47,6 +47,23 @@ struct WindowBounds {
 std::vector<std::uint8_t> steps_of(const WindowBounds& windows, const IterationMarks& marks,
                                    const Selection& selection);
 
+/// Tells whether times, which do not decrease, lie in the windows of the iterations of `in_steps`. A launch gap belongs
+/// to the window it lies in: the one in front of the first kernel of an iteration lies in the window before.
+class StepWindows {
+ public:
+  explicit StepWindows(const WindowBounds& windows) : windows_(windows) {}
+  bool hold(std::int64_t time) {
+    const std::vector<std::int64_t>& starts = windows_.starts_ns;
+    while (at_ < starts.size() && starts[at_] <= time) at_++;
+    if (at_ == 0 || (at_ == starts.size() && time >= windows_.end_ns)) return false;
+    return windows_.in_steps[at_ - 1] != 0;
+  }
+
+ private:
+  const WindowBounds& windows_;
+  std::size_t at_ = 0;  // windows that have started
+};
+
 /// The time in front of one COMP kernel in which no earlier one ran (equations 1 to 3):
 ///
 ///   ... earlier compute ]E        t_l = start of the launch call

@@ -191,7 +191,7 @@ HostBlockers find_host_blockers(const TraceTables& trace, const GpuWorkLabels& l
 }
 
 void charge_host_blockers(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
-                          const HostBlockers& blockers, GpuSummary& summary) {
+                          const HostBlockers& blockers, const SelectedRows& selected, GpuSummary& summary) {
   if (blockers.groups.empty()) return;
   const auto thread_of = [&](std::uint32_t row) {
     return index_of(trace.launches.thread[index_of(labels.launch[row])]);
@@ -214,12 +214,12 @@ void charge_host_blockers(const TraceTables& trace, const GpuWorkLabels& labels,
   }
   if (!any) return;
   IdleParts idle(work.covers.busy);
+  StepWindows steps(work.windows);
   for (const LaunchGap& gap : work.gaps) {
     if (gap.prep_idle_ns == 0) continue;
     std::optional<ThreadCharges>& thread = charges[thread_of(gap.row)];
     if (!thread) continue;
-    const std::int32_t k = labels.iteration[gap.row];
-    const bool in_steps = k >= 0 && work.windows.in_steps[static_cast<std::size_t>(k)] != 0;
+    const bool in_steps = steps.hold(gap.from_ns) && selected(gap.row);
     idle.in(gap.from_ns, gap.called_ns, [&](Interval part) { thread->charge(part, in_steps, groups); });
   }
   for (std::size_t g = 0; g < groups.size(); g++) {

@@ -37,6 +37,6 @@ HostBlockers find_host_blockers(const TraceTables& trace, const GpuWorkLabels& l
 
 /// Fills `blockers` of `summary` with those of the threads that launch work of this device.
 void charge_host_blockers(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
-                          const HostBlockers& blockers, GpuSummary& summary);
+                          const HostBlockers& blockers, const SelectedRows& selected, GpuSummary& summary);
 
 }  // namespace chopper

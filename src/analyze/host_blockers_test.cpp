@@ -10,13 +10,13 @@ namespace {
 
 using Names = std::pair<std::string, std::string>;
 
-std::map<Names, BlockerSummary> charge(const test::HandTrace& hand) {
+std::map<Names, BlockerSummary> charge(const test::HandTrace& hand, const Selection& selection = {}) {
   const Result<HostBlockerRules> rules = embedded_host_blocker_rules();
   EXPECT_TRUE(rules.ok());
   const HostBlockers blockers = find_host_blockers(hand.trace, hand.labels, rules.value());
   const DeviceWork work = prepare_device(hand.trace, hand.labels, rows_by_device(hand.trace.gpu_work).begin()->second);
   GpuSummary summary;
-  charge_host_blockers(hand.trace, hand.labels, work, blockers, summary);
+  charge_host_blockers(hand.trace, hand.labels, work, blockers, SelectedRows(selection, hand.labels), summary);
   return summary.blockers;
 }
 
@@ -98,6 +98,30 @@ TEST(HostBlockers, RepeatedAndOverlappingOnes) {
   const auto blockers = charge(hand);
   expect_blocker(blockers, {"garbage_collection", "gc"}, 2, 40, 15);
   expect_blocker(blockers, {"garbage_collection", "gc.collect"}, 1, 55, 55);
+}
+
+// Three iterations of 100 ns; the host synchronises for 30 ns in front of each kernel but the first.
+TEST(HostBlockers, StepIdleIsOfTheWindowItLiesIn) {
+  test::HandTrace hand;
+  for (std::int32_t i = 0; i < 3; i++) {
+    hand.mark(i);
+    const std::int64_t start = 100 * i;
+    if (i > 0) hand.add_call("cudaDeviceSynchronize", start - 40, start - 10);
+    hand.add({.start = start,
+              .end = start + 50,
+              .launched = start - 5,
+              .iteration = i,
+              .operation = i == 1 ? "mlp_up" : "lp"});
+  }
+  const Names names{"synchronise", "cudaDeviceSynchronize"};
+  EXPECT_EQ(charge(hand).at(names).idle_ns, 60);
+  EXPECT_EQ(charge(hand).at(names).step_idle_ns, 60);  // in windows 0 and 1, in front of kernels of 1 and 2
+  Selection selection;
+  selection.operations = {"mlp_up"};
+  EXPECT_EQ(charge(hand, selection).at(names).step_idle_ns, 30);
+  selection = {};
+  hand.labels.iterations.marks[0].closed = false;  // window 1 alone is complete and not the last
+  EXPECT_EQ(charge(hand).at(names).step_idle_ns, 30);
 }
 
 }  // namespace

@@ -33,11 +33,15 @@ class Groups {
         num_bases_((labels.operations.size() + 1) * kNumPhases),
         number_of_base_(2 * num_bases_, kNone) {}
 
-  std::uint32_t of(std::uint32_t row) {
+  bool is_in_steps(std::uint32_t row) const {
+    const std::int32_t k = labels_.iteration[row];
+    return k >= 0 && in_steps_[static_cast<std::size_t>(k)] != 0;
+  }
+  std::uint32_t of(std::uint32_t row) { return of(row, is_in_steps(row)); }
+  std::uint32_t of(std::uint32_t row, bool in_steps) {
     const auto operation = static_cast<std::uint32_t>(index_of(labels_.operation[row]) + 1);  // kNoString: 0
     const auto base = static_cast<std::uint32_t>(operation * kNumPhases + static_cast<std::size_t>(labels_.phase[row]));
     const std::int32_t k = labels_.iteration[row];
-    const bool in_steps = k >= 0 && in_steps_[static_cast<std::size_t>(k)] != 0;
     if (!grain_.layer && !grain_.iteration) {
       std::uint32_t& number = number_of_base_[2 * base + (in_steps ? 1 : 0)];
       if (number == kNone) number = add({base, in_steps});
@@ -171,6 +175,14 @@ void add_message(const GpuWorkLabels& labels, std::uint32_t row, std::int64_t du
   add_wrapping(sum.message_ns, duration);
 }
 
+void add_gap(const LaunchGap& gap, std::uint32_t group, std::vector<OperationSummary>& sums) {
+  if (group == sums.size()) sums.emplace_back();
+  sums[group].prep_ns += gap.prep_ns();
+  sums[group].call_ns += gap.call_ns();
+  sums[group].prep_idle_ns += gap.prep_idle_ns;
+  sums[group].call_idle_ns += gap.call_idle_ns;
+}
+
 }  // namespace
 
 void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
@@ -188,10 +200,15 @@ void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels,
       any_complete ? std::count(complete.begin(), complete.end(), 1) : static_cast<std::int64_t>(complete.size());
   CoverWalk comm(work.comm);
   WorkCounter counter(trace, labels, spec);
+  StepWindows steps(work.windows);
   auto gap = work.gaps.begin();
   for (const std::uint32_t row : work.rows) {
     const std::uint32_t group = groups.of(row);
     if (group == sums.size()) sums.emplace_back();
+    if (gap != work.gaps.end() && gap->row == row) {
+      add_gap(*gap, groups.of(row, steps.hold(gap->from_ns)), sums);
+      ++gap;
+    }
     OperationSummary& sum = sums[group];
     const GpuClass gpu_class = labels.gpu_class[row];
     const std::int64_t duration = gpu.duration_ns[row], start = gpu.start_ns[row];
@@ -212,13 +229,6 @@ void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels,
       if (counts) add_wrapping(compute_of_base[groups.all()[group].base], duration);
     }
     if (labels.launch[row] == kNoRow && is_chain_kernel(gpu, labels, row)) sum.num_no_launch++;
-    if (gap != work.gaps.end() && gap->row == row) {
-      sum.prep_ns += gap->prep_ns();
-      sum.call_ns += gap->call_ns();
-      sum.prep_idle_ns += gap->prep_idle_ns;
-      sum.call_idle_ns += gap->call_idle_ns;
-      ++gap;
-    }
     Instance& instance = instances[labels.instance[row]];
     if (instance.group == kNone) instance = {0, start, start, group};
     add_wrapping(instance.duration_ns, duration);

@@ -203,7 +203,7 @@ std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLa
         },
         [&] { summarise_launches(trace, labels, work, selected, summary); },
         [&] { list_collectives(trace, labels, work, summary); },
-        [&] { charge_host_blockers(trace, labels, work, blockers, summary); },
+        [&] { charge_host_blockers(trace, labels, work, blockers, selected, summary); },
         [&] { check_streams(trace, work.rows, options.shown, health); },
         [&] { count_records(gpu, labels, work.rows, summary); },
     };

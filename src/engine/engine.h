@@ -65,7 +65,8 @@ struct RunFiles {
 /// The result tables, sorted by their keys, and what the text answer needs besides.
 struct Answer {
   RunFacts facts;       ///< as stated
-  Selection selection;  ///< what the rows are restricted to
+  Selection selection;  ///< what the rows are restricted to, with the next two
+  std::optional<std::int64_t> only_rank, only_gpu;
   std::vector<InputRow> inputs;
   std::vector<GpuRow> gpus;
   std::vector<HealthRow> health;

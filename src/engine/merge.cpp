@@ -182,6 +182,8 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   Answer answer;
   answer.facts = options.facts;
   answer.selection = options.selection;
+  answer.only_rank = options.only_rank;
+  answer.only_gpu = options.only_gpu;
   answer.health_log = run_health;
   for (const InputSummary& input : summaries) answer.health_log.merge(input.health);
   answer.lost_something = answer.health_log.worst() != Severity::note;

@@ -99,6 +99,7 @@ OperationRow operation_row(const GpuSource& source, const OperationKey& key, con
   if (key.layer != kNotGrouped) row.layer = layer_field(key.layer);
   row.layer_known = sum.num_layer_known == sum.num_kernels;
   row.gpu_class = to_string(class_of_most_time(sum));
+  std::copy(std::begin(sum.class_ns), std::end(sum.class_ns), row.class_ns.begin());
   row.num_instances = static_cast<std::int64_t>(sum.instances.count());
   row.num_kernels = sum.num_kernels;
   row.duration_ns = sum.duration_ns;

@@ -324,6 +324,7 @@ struct OperationRow {
   Field<double> overlap_ratio;
   std::int64_t prep_ns = 0, call_ns = 0, prep_idle_ns = 0, call_idle_ns = 0, num_no_launch = 0;
   std::int64_t p05_ns = 0, p50_ns = 0, p95_ns = 0;
+  std::array<std::int64_t, 7> class_ns{};  ///< duration by GpuClass; not written
   Field<double> flops, bytes, tflops, gbps, peak_share;
   Field<std::string> bound;
 
@@ -513,7 +514,7 @@ struct HostBlockerRow {
         Column{"duration_ns", &R::duration_ns, "ns", "summed duration on the host"},
         Column{"idle_ns", &R::idle_ns, "ns", "idle time of the gpu charged to it: prep of the kernels launched next"},
         Column{"step_idle_ns", &R::step_idle_ns, "ns",
-               "part of idle_ns in the iterations that step times are means of"});
+               "part before the selected kernels of the iterations that step times are means of"});
   }
 };
 

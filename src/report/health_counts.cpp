@@ -51,6 +51,18 @@ std::string losses_text(const Losses& losses) {
   return out.empty() ? "nothing lost" : out;
 }
 
+std::string absences_text(const HealthLog& log) {
+  std::string out;
+  const auto add = [&](HealthKind kind, std::string_view one, std::string_view many) {
+    const std::uint64_t count = log.count(kind);
+    if (count > 0) out += (out.empty() ? "" : ", ") + counted(count, one, many);
+  };
+  add(HealthKind::launches_without_gpu_record, "kernel not recorded", "kernels not recorded");
+  add(HealthKind::duplicate_record, "record repeated", "records repeated");
+  add(HealthKind::rank_missing, "rank missing", "ranks missing");
+  return out;
+}
+
 LinkedWork linked_work(const Answer& answer) {
   LinkedWork work;
   const std::size_t num_inputs = std::min(answer.inputs.size(), answer.summaries.size());

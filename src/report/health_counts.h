@@ -23,6 +23,10 @@ Losses losses_of(const HealthLog& log);
 /// Returns "2 events lost, 12 records quarantined, 1 file incomplete", or "nothing lost".
 std::string losses_text(const Losses& losses);
 
+/// Returns what is not there to be counted: "300 kernels not recorded, 16 repeated, 7 ranks missing"; empty when all
+/// is.
+std::string absences_text(const HealthLog& log);
+
 /// Returns the labels of all gpu work that has a row in `answer.timeline`, over all inputs.
 struct LinkedWork {
   LabelCount all;

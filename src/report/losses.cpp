@@ -116,49 +116,90 @@ class LossFinder {
     return stands_out ? fmt::format("--rank {}", worst->row->rank.value()) : std::string();
   }
 
+  // What collectives of one kind expose, how much of it is waiting for other ranks, and how much may be.
+  struct Exposed {
+    double all_ns = 0, wait_ns = 0, unknown_ns = 0;
+    Reason unknown = Reason::no_group;
+    bool pipeline = false;
+  };
+
+  std::map<std::string, Exposed> exposed_by_kind() const {
+    std::map<std::string, Exposed> kinds;
+    for (const CollectiveRow& row : answer_.collectives) {
+      if (!parts_.has(row)) continue;
+      const auto share = static_cast<double>(row.exposed_ns);
+      Exposed& sum = kinds[row.kind];
+      sum.all_ns += share;
+      sum.pipeline = sum.pipeline || (row.kind == "p2p" && row.dimension == "pipeline");
+      if (row.wait_ns.present() && row.transfer_ns.present()) {
+        // A collective waits first and transfers then: what is hidden is counted as waiting last.
+        sum.wait_ns += std::clamp(share - static_cast<double>(row.transfer_ns.value()), 0.0,
+                                  static_cast<double>(row.wait_ns.value()));
+      } else {
+        sum.unknown_ns += share;
+        if (!row.wait_ns.present()) sum.unknown = row.wait_ns.reason();
+      }
+    }
+    return kinds;
+  }
+
+  // Whether waiting is told apart, else what overlaps communication.
+  std::string communication_advice(const std::string& kind, const Exposed& sum) const {
+    if (sum.unknown_ns > 0.5 * sum.all_ns)
+      return sum.unknown == Reason::no_group ? "with waits: group not recorded" : "with waits: no rank to compare";
+    if (answer_.health_log.count(HealthKind::rank_missing) > 0) return "with waits for missing ranks";
+    return kind == "ag" || kind == "rs" || kind == "ar" ? "prefetch, bucket sizes" : "overlap it with computation";
+  }
+
   // Exposed communication, split by kind in proportion to what the collectives expose, and into waiting for other ranks
   // and transfer. (Those that run beside each other expose the same time.)
   void find_communication() {
     const double exposed = basis_.mean.part(TimePart::exposed_comm);
     if (exposed <= 0) return;
-    struct Sum {
-      double exposed_ns = 0, wait_ns = 0;
-    };
-    std::map<std::string, Sum> kinds;
+    const std::map<std::string, Exposed> kinds = exposed_by_kind();
     double all = 0;
-    for (const CollectiveRow& row : answer_.collectives) {
-      if (!parts_.has(row)) continue;
-      const auto share = static_cast<double>(row.exposed_ns);
-      Sum& sum = kinds[row.kind];
-      sum.exposed_ns += share;
-      all += share;
-      // A collective waits first and transfers then: what is hidden is counted as waiting last.
-      if (row.wait_ns.present() && row.transfer_ns.present())
-        sum.wait_ns += std::clamp(share - static_cast<double>(row.transfer_ns.value()), 0.0,
-                                  static_cast<double>(row.wait_ns.value()));
-    }
+    for (const auto& [kind, sum] : kinds) all += sum.all_ns;
     if (!(all > 0)) {
-      if (!is_part_) add(TimePart::exposed_comm, "exposed communication", kHideIt);
+      if (!is_part_) add(TimePart::exposed_comm, "exposed communication", "overlap it with computation");
       return;
     }
     // Of a part of the collectives the sum is all that is known; all of them expose what the time line says.
     const double scale = is_part_ ? std::min(exposed / all, 1 / basis_.num_parts) : exposed / all;
-    const RankRow* slowest = slowest_gpu(answer_);
-    double waiting = 0;
+    double waiting = 0, bubbles = 0;
     for (const auto& [kind, sum] : kinds) {
-      waiting += sum.wait_ns;
-      losses_.push_back({fmt::format("exposed {}", name_of_kind(printable(kind))),
-                         (sum.exposed_ns - sum.wait_ns) * scale, kHideIt,
-                         fmt::format("--operation {}", printable(kind))});
+      (sum.pipeline ? bubbles : waiting) += sum.wait_ns;
+      losses_.push_back({fmt::format("exposed {}", name_of_kind(printable(kind))), (sum.all_ns - sum.wait_ns) * scale,
+                         communication_advice(kind, sum), fmt::format("--operation {}", printable(kind))});
       if (kinds.size() == 1 && sum.wait_ns == 0 && !is_part_) losses_.back().part = TimePart::exposed_comm;
     }
-    if (waiting > 0)
-      losses_.push_back({"waiting for late ranks", waiting * scale,
-                         slowest != nullptr
-                             ? fmt::format("{} computes {:.2f} x", gpu_name(*slowest), slowest->compute_ratio.value())
-                             : "uneven work, hosts launching late",
-                         slowest != nullptr && slowest->rank.present() ? fmt::format("--rank {}", slowest->rank.value())
-                                                                       : std::string()});
+    if (waiting > 0) add_waiting(waiting * scale);
+    if (bubbles > 0)
+      losses_.push_back({"bubbles of the pipeline", bubbles * scale, "micro-batches, equal stages", "--operation p2p"});
+  }
+
+  // Who the others wait for: the gpu that computes longest, else the one that waits far less than the others.
+  void add_waiting(double ns) {
+    Loss loss{"waiting for late ranks", ns, "uneven work, hosts launching late", ""};
+    const RankRow* late = slowest_gpu(answer_);
+    if (late != nullptr) {
+      loss.advice = fmt::format("{} computes {:.2f} x", gpu_name(*late), late->compute_ratio.value());
+    } else if (late = least_waiting_gpu(); late != nullptr) {
+      loss.advice = gpu_name(*late) + " waits least";
+    }
+    if (late != nullptr && late->rank.present()) loss.command = fmt::format("--rank {}", late->rank.value());
+    losses_.push_back(std::move(loss));
+  }
+
+  const RankRow* least_waiting_gpu() const {
+    std::vector<const RankRow*> rows;
+    for (const RankRow& row : answer_.ranks) {
+      if (row.comm_wait_ns.present()) rows.push_back(&row);
+    }
+    if (rows.size() < 2) return nullptr;
+    std::stable_sort(rows.begin(), rows.end(), [](const RankRow* a, const RankRow* b) {
+      return a->comm_wait_ns.value() < b->comm_wait_ns.value();
+    });
+    return 2 * rows[0]->comm_wait_ns.value() < rows[1]->comm_wait_ns.value() ? rows[0] : nullptr;
   }
 
   // Launch gaps, with what the host did meanwhile, or the operation that most of them stand before.
@@ -172,24 +213,25 @@ class LossFinder {
       all += gap(operation);
       if (most == nullptr || gap(operation) > gap(*most)) most = &operation;
     }
-    if (is_part_) {
-      losses_.push_back({late ? "kernels launched late" : "launch to start", per_step(all), std::move(advice), ""});
-      return;
-    }
     if (most != nullptr && all > 0 && gap(*most) > 0.3 * all)
       advice = fmt::format("{:.0f} % before {}", gap(*most) / all * 100, operation_label(*most));
     if (late) {
       std::map<std::string, double> blockers;
       for (const HostBlockerRow& row : answer_.host_blockers) {
-        if (parts_.has_gpu(row))
-          blockers[row.kind] += static_cast<double>(basis_.steps ? row.step_idle_ns : row.idle_ns);
+        const bool of_steps = basis_.steps || is_part_;
+        if (parts_.has_gpu(row)) blockers[row.kind] += static_cast<double>(of_steps ? row.step_idle_ns : row.idle_ns);
       }
       const auto worst = std::max_element(blockers.begin(), blockers.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
       if (worst != blockers.end() && all > 0 && worst->second > 0.3 * all)
         advice = fmt::format("{:.0f} % during {}", worst->second / all * 100, blocker_text(worst->first));
     }
-    add(part, late ? "kernels launched late" : "launch to start", std::move(advice));
+    const char* title = late ? "kernels launched late" : "launch to start";
+    if (is_part_) {
+      losses_.push_back({title, per_step(all), std::move(advice), ""});
+    } else {
+      add(part, title, std::move(advice));
+    }
   }
 
   static std::string blocker_text(const std::string& kind) {
@@ -230,8 +272,6 @@ class LossFinder {
                        slowest->rank.present() ? fmt::format("--rank {}", slowest->rank.value()) : std::string()});
   }
 
-  static constexpr const char* kHideIt = "prefetch, bucket sizes";
-
   const Answer& answer_;
   const TimeBasis& basis_;
   BasisParts parts_;
@@ -259,6 +299,9 @@ std::vector<OperationTotal> operation_totals(const Answer& answer, const TimeBas
     total.phase = row.phase;
     total.operation = row.operation;
     const auto duration = static_cast<double>(row.duration_ns);
+    total.is_compute = total.is_compute ||
+                       (row.gpu_class != to_string(GpuClass::comm) && row.gpu_class != to_string(GpuClass::memcpy) &&
+                        row.gpu_class != to_string(GpuClass::memset));
     total.is_comm = total.is_comm || row.gpu_class == to_string(GpuClass::comm);
     total.duration_ns += duration;
     total.num_kernels += static_cast<double>(row.num_kernels);
@@ -289,6 +332,23 @@ std::vector<OperationTotal> operation_totals(const Answer& answer, const TimeBas
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const OperationTotal& a, const OperationTotal& b) { return a.duration_ns > b.duration_ns; });
   return ranked;
+}
+
+std::string known_work_note(const Answer& answer, const TimeBasis& basis) {
+  double all = 0, known = 0;
+  for (const OperationTotal& operation : operation_totals(answer, basis)) {
+    if (operation.is_comm || !operation.is_compute) continue;
+    all += operation.duration_ns;
+    known += operation.known_ns;
+  }
+  // Not where it hardly matters.
+  if (known >= 0.95 * all || (all - known) / basis.num_parts < 0.02 * basis.mean.span_ns) return "";
+  for (const GpuRow& gpu : answer.gpus) {
+    if (!gpu.spec.present() && gpu.name.present())
+      return fmt::format("peaks of {} are not known: what is below them is not told", printable(gpu.name.value()));
+  }
+  return fmt::format("work is known of {:.0f} % of computation: what the rest is below peak is not told",
+                     std::min(94.0, std::floor(known / all * 100)));
 }
 
 std::string rate_text(const OperationTotal& operation) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a step (or of a trace) is lost, with upper bounds of what removing each loss would give.
+// Where the time of a step (or of a trace) is lost.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,8 @@
 
 namespace chopper {
 
-/// One loss. Losses of different kinds may cover the same time: each is what would be won if it alone went away.
+/// One loss. Losses of different kinds may cover the same time: each is the time that is spent on it. What kernels lose
+/// to communication that runs beside them is in none (counters tell).
 struct Loss {
   std::string title;       ///< "exposed all-gather", at most 24 columns
   double at_stake_ns = 0;  ///< mean over gpus, of a step or of the trace
@@ -30,7 +31,7 @@ std::vector<Loss> find_losses(const Answer& answer, const TimeBasis& basis);
 /// An operation: sums over the steps, or traces, of all gpus of the basis.
 struct OperationTotal {
   std::string phase, operation;
-  bool is_comm = false;
+  bool is_comm = false, is_compute = false;
   double duration_ns = 0, num_kernels = 0, overlap_ns = 0, prep_idle_ns = 0, call_idle_ns = 0;
   double known_ns = 0;  ///< duration of what has known work
   double least_ns = 0;  ///< its least time at the peak of the gpu
@@ -39,6 +40,10 @@ struct OperationTotal {
 };
 /// In order of duration.
 std::vector<OperationTotal> operation_totals(const Answer& answer, const TimeBasis& basis);
+
+/// How much of the computation has known work, where that is not nearly all: the losses below peak are of that part
+/// alone.
+std::string known_work_note(const Answer& answer, const TimeBasis& basis);
 
 /// "712 TF/s 54 %", "3100 GB/s 58 %": rate and share of the peak; empty when the work of less than half of the time is
 /// known.

@@ -173,6 +173,91 @@ TEST(Losses, CountWhatIsBelowThePeakPerStepAndGpu) {
   EXPECT_EQ(rate_text(totals[0]), "2 TF/s 25 %");
 }
 
+CollectiveRow collective(std::string kind, std::int64_t exposed_ns) {
+  CollectiveRow row;
+  row.gpu = std::int64_t{0};
+  row.ordinal = std::int64_t{0};
+  row.kind = std::move(kind);
+  row.duration_ns = row.exposed_ns = exposed_ns;
+  row.transfer_ns = exposed_ns;
+  row.wait_ns = std::int64_t{0};
+  return row;
+}
+
+TEST(Losses, SayWhereWaitsAreNotToldApart) {
+  Answer answer = answer_of(1);
+  answer.windows = {window(0, 0, 1000, true, false)};
+  answer.collectives = {collective("a2a", 100)};
+  const auto advice = [&] { return find_losses(answer, time_basis(answer))[0].advice; };
+  EXPECT_EQ(find_losses(answer, time_basis(answer))[0].title, "exposed all-to-all");
+  EXPECT_EQ(advice(), "overlap it with computation");
+  answer.health_log.add(HealthKind::rank_missing, "", "rank 1");
+  EXPECT_EQ(advice(), "with waits for missing ranks");
+  answer.collectives[0].wait_ns = answer.collectives[0].transfer_ns = Reason::single_rank;
+  EXPECT_EQ(advice(), "with waits: no rank to compare");
+  answer.collectives[0].wait_ns = answer.collectives[0].transfer_ns = Reason::no_group;
+  EXPECT_EQ(advice(), "with waits: group not recorded");
+}
+
+TEST(Losses, TellBubblesFromLateRanks) {
+  Answer answer = answer_of(3);
+  for (const std::int64_t rank : {0, 1, 2}) {
+    answer.windows.push_back(window(rank, 0, 1000, true, false));
+    RankRow row;
+    row.input = rank;
+    row.rank = rank;
+    row.gpu = std::int64_t{0};
+    row.comm_wait_ns = std::int64_t{rank == 1 ? 40 : 100};
+    answer.ranks.push_back(row);
+  }
+  CollectiveRow send = collective("p2p", 100);
+  send.transfer_ns = std::int64_t{20};
+  send.wait_ns = std::int64_t{80};
+  CollectiveRow reduce = send;
+  reduce.kind = "ar";
+  send.dimension = std::string("pipeline");
+  answer.collectives = {send, reduce};  // 200 ns exposed, half by each
+  std::vector<Loss> losses = find_losses(answer, time_basis(answer));
+  EXPECT_DOUBLE_EQ(loss_called(losses, "bubbles of the pipeline")->at_stake_ns, 80);
+  EXPECT_DOUBLE_EQ(loss_called(losses, "waiting for late ranks")->at_stake_ns, 80);
+  EXPECT_EQ(loss_called(losses, "waiting for late ranks")->advice, "rank 1 waits least");
+  EXPECT_EQ(loss_called(losses, "waiting for late ranks")->command, "--rank 1");
+  answer.ranks[1].comm_wait_ns = std::int64_t{60};  // no gpu stands out
+  losses = find_losses(answer, time_basis(answer));
+  EXPECT_EQ(loss_called(losses, "waiting for late ranks")->command, "");
+}
+
+TEST(Losses, SayHowMuchWorkIsKnown) {
+  Answer answer = answer_of(1);
+  answer.windows = {window(0, 0, 1000, true, false)};
+  OperationRow product;
+  product.gpu = std::int64_t{0};
+  product.operation = "mlp_up";
+  product.gpu_class = "gemm";
+  product.duration_ns = 300;
+  product.flops = 6e5;
+  product.tflops = 2.0;
+  product.peak_share = 0.5;
+  product.bound = std::string("compute");
+  OperationRow fused = product;
+  fused.operation = "fused";
+  fused.duration_ns = 100;
+  fused.flops = fused.tflops = fused.peak_share = Reason::no_shapes;
+  fused.bound = Reason::no_shapes;
+  answer.step_operations = {product, fused};
+  EXPECT_EQ(known_work_note(answer, time_basis(answer)),
+            "work is known of 75 % of computation: what the rest is below peak is not told");
+  answer.step_operations[1].duration_ns = 10;
+  EXPECT_EQ(known_work_note(answer, time_basis(answer)), "");
+  answer.step_operations[1].duration_ns = 100;
+  GpuRow gpu;
+  gpu.name = std::string("Old One");
+  gpu.spec = Reason::unknown_gpu;
+  answer.gpus = {gpu};
+  EXPECT_EQ(known_work_note(answer, time_basis(answer)),
+            "peaks of Old One are not known: what is below them is not told");
+}
+
 TEST(Losses, OfAPartOfTheWork) {
   Answer answer = answer_of(1);
   answer.windows = {window(0, 0, 1000, true, false)};  // 200 ns exposed

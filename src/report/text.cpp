@@ -96,11 +96,17 @@ std::string worst_kinds(const HealthLog& log, std::size_t num_shown) {
 std::string health_text(const Answer& answer, std::size_t columns) {
   std::string out;
   const LinkedWork work = linked_work(answer);
+  const std::string absences = absences_text(answer.health_log);
   if (work.all.duration_ns > 0) {
     const double share = static_cast<double>(work.launched.duration_ns) / static_cast<double>(work.all.duration_ns);
-    out = share_text(share) + " of gpu time linked to launches; ";
+    out = share_text(share) + (absences.empty() ? " of gpu time linked to launches; " : " of gpu time linked; ");
   }
-  out += losses_text(losses_of(answer.health_log));
+  const Losses losses = losses_of(answer.health_log);
+  if (losses.any() || absences.empty()) out += losses_text(losses);
+  if (!absences.empty()) {
+    if (losses.any()) out += ", ";
+    return cut_end(out + absences, columns);
+  }
   for (std::size_t num_shown = 3; num_shown > 0; num_shown--) {
     const std::string kinds = worst_kinds(answer.health_log, num_shown);
     if (out.size() + kinds.size() <= columns) return out + kinds;
@@ -136,9 +142,12 @@ void add_heading(Page& page, const Answer& answer, const TextOptions& options) {
 
 namespace {
 
-// "iterations 12-13, phase backward, operation rs, ag".
-std::string selection_text(const Selection& selection) {
+// "rank 3; iterations 12-13; phase backward; operation rs, ag"; empty for everything.
+std::string selection_text(const Answer& answer) {
+  const Selection& selection = answer.selection;
   std::vector<std::string> parts;
+  if (answer.only_rank) parts.push_back(fmt::format("rank {}", *answer.only_rank));
+  if (answer.only_gpu) parts.push_back(fmt::format("gpu {}", *answer.only_gpu));
   const auto add_range = [&](std::string_view word, const std::optional<NumberRange>& range) {
     if (!range) return;
     if (range->first == range->last) {
@@ -161,12 +170,13 @@ std::string selection_text(const Selection& selection) {
 }  // namespace
 
 void add_selection(Page& page, const Answer& answer, const TextOptions& options) {
-  if (answer.selection.is_everything()) return;
+  const std::string text = selection_text(answer);
+  if (text.empty()) return;
   page.add("selection", Style::title);
   page.tab(kLabelColumns);
   const std::string_view scope = is_part_of_work(answer.selection) ? "; the time split is of all work" : "";
   const std::size_t room = options.width - kLabelColumns - scope.size();
-  page.add(cut_end(selection_text(answer.selection), room));
+  page.add(cut_end(text, room));
   page.add(scope, Style::dim);
   page.end_line();
 }
@@ -241,7 +251,7 @@ std::string answer_text(const Answer& answer, const TextOptions& options) {
   add_gpu_table(page, answer, basis);
   add_losses(page, answer, basis);
   add_top_operations(page, answer, basis);
-  add_top_kernels(page, answer);
+  add_top_kernels(page, answer, basis);
   return page.take();
 }
 

@@ -102,12 +102,15 @@ std::string computation_note(const Answer& answer, const TimeBasis& basis) {
   std::map<std::string, double> phases, classes;
   double total = 0, unknown = 0;
   for (const OperationRow& row : basis.steps ? answer.step_operations : answer.operations) {
-    if (!is_compute_class(row.gpu_class)) continue;
-    const auto duration = static_cast<double>(row.duration_ns);
-    phases[row.phase] += duration;
-    classes[row.gpu_class] += duration;
-    total += duration;
-    if (row.phase == to_string(Phase::other) || row.phase == to_string(Phase::unlabelled)) unknown += duration;
+    for (std::size_t c = 0; c < row.class_ns.size(); c++) {
+      const auto gpu_class = static_cast<GpuClass>(c);
+      if (!is_compute(gpu_class)) continue;
+      const auto duration = static_cast<double>(row.class_ns[c]);
+      phases[row.phase] += duration;
+      classes[std::string(to_string(gpu_class))] += duration;
+      total += duration;
+      if (row.phase == to_string(Phase::other) || row.phase == to_string(Phase::unlabelled)) unknown += duration;
+    }
   }
   if (!(total > 0)) return "";
   return shares_note(unknown > 0.9 * total ? classes : phases, total);
@@ -277,10 +280,33 @@ void add_step_title(Page& page, const Answer& answer, const TimeBasis& basis, bo
   std::size_t num_steps = 0;
   for (const GpuTime& gpu : basis.gpus) num_steps = std::max(num_steps, gpu.num_steps);
   std::string text = "mean of " + counted(num_steps, "step");
-  if (several) text += " on " + counted(basis.gpus.size(), "gpu");
+  if (basis.gpus.size() < answer.timeline.size())
+    text += fmt::format(" on {} of {}", basis.gpus.size(), counted(answer.timeline.size(), "gpu"));
+  else if (several)
+    text += " on " + counted(basis.gpus.size(), "gpu");
   if (basis.with_last) text += ", to its last work";
   page.add(text, Style::dim);
   page.end_line();
+}
+
+// Where steps differ so much that their mean is typical of none.
+std::string unlike_steps_text(const Answer& answer, const TimeBasis& basis) {
+  std::vector<double> lengths;
+  for (const TimelineRow& window : answer.windows) {
+    for (const GpuTime& gpu : basis.gpus) {
+      if (!basis.steps || window.input != gpu.row->input || !is_same_gpu(window, *gpu.row) ||
+          !window.ordinal.present() || !window.window_ns.present())
+        continue;
+      if (std::binary_search(gpu.ordinals.begin(), gpu.ordinals.end(), window.ordinal.value()))
+        lengths.push_back(static_cast<double>(window.window_ns.value()));
+    }
+  }
+  if (lengths.empty()) return "";
+  std::sort(lengths.begin(), lengths.end());
+  const double middle = lengths[lengths.size() / 2];
+  if (std::abs(basis.mean.span_ns - middle) <= 0.2 * middle && lengths.front() >= 0.5 * middle) return "";
+  return fmt::format("steps take {} to {}: the mean is typical of none (report --iterations)",
+                     duration_text(lengths.front()), duration_text(lengths.back()));
 }
 
 // The line of the run: step time, tokens, utilisation; only what is known.
@@ -337,6 +363,10 @@ void add_split(Page& page, const Answer& answer, const TimeBasis& basis, const T
     page.add(note_of(answer, basis, shown, kParts[p]), Style::dim);
     page.end_line();
   }
+  if (const std::string range = unlike_steps_text(answer, basis); !range.empty()) {
+    page.add("  " + range, Style::dim);
+    page.end_line();
+  }
   if (const std::uint64_t missing = kernels_without_launch(answer); missing > 0) {
     page.add(fmt::format("  {} no launch record: the gaps before them count as other idle",
                          counted(missing, "kernel has", "kernels have")),
@@ -390,15 +420,23 @@ std::string number_text(double number) {
   return fmt::format("{:.1f}", number);
 }
 
+void add_known_work(Page& page, const Answer& answer, const TimeBasis& basis) {
+  const std::string note = known_work_note(answer, basis);
+  if (note.empty()) return;
+  page.add("     " + cut_end(note, 90), Style::dim);
+  page.end_line();
+}
+
 }  // namespace
 
 void add_losses(Page& page, const Answer& answer, const TimeBasis& basis) {
   const std::vector<Loss> losses = find_losses(answer, basis);
   if (losses.empty()) return;
   const ShownSplit shown = shown_split(basis.mean);
-  add_section(page, fmt::format("largest losses{}{}, upper bounds", basis.steps ? " of a step" : "",
+  add_section(page, fmt::format("largest losses{}{}", basis.steps ? " of a step" : "",
                                 is_part_of_work(answer.selection) ? " in the selection" : ""));
-  page.add_right("more: chopper report", Style::dim);
+  page.add(", each by itself, without contention");
+  page.add_right("more with report", Style::dim);
   page.end_line();
   for (std::size_t i = 0; i < std::min(kLosses, losses.size()); i++) {
     const Loss& loss = losses[i];
@@ -414,6 +452,7 @@ void add_losses(Page& page, const Answer& answer, const TimeBasis& basis) {
     if (!loss.command.empty()) page.add_right(loss.command, Style::dim);  // where it fits
     page.end_line();
   }
+  add_known_work(page, answer, basis);
 }
 
 void add_top_operations(Page& page, const Answer& answer, const TimeBasis& basis) {
@@ -444,7 +483,7 @@ void add_top_operations(Page& page, const Answer& answer, const TimeBasis& basis
   }
 }
 
-void add_top_kernels(Page& page, const Answer& answer) {
+void add_top_kernels(Page& page, const Answer& answer, const TimeBasis& basis) {
   struct Sum {
     double total_ns = 0;
     double num = 0;
@@ -464,7 +503,7 @@ void add_top_kernels(Page& page, const Answer& answer) {
   std::vector<Entry> ranked(sum_of.begin(), sum_of.end());
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const Entry& a, const Entry& b) { return a.second.total_ns > b.second.total_ns; });
-  add_section(page, "top kernels");
+  add_section(page, basis.steps ? "top kernels of the whole trace" : "top kernels");
   const ShownGpus gpus = shown_gpus(answer.timeline);
   page.add(is_part ? ", share of the selected kernels' time" : ", share of the compute kernels' time");
   if (gpus.rows.size() > 1) page.add(gpus.num_gpus > 1 ? " on all gpus" : " in all windows");

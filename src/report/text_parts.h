@@ -25,6 +25,6 @@ void add_losses(Page& page, const Answer& answer, const TimeBasis& basis);
 /// The operations of most time.
 void add_top_operations(Page& page, const Answer& answer, const TimeBasis& basis);
 /// The compute kernels of most time.
-void add_top_kernels(Page& page, const Answer& answer);
+void add_top_kernels(Page& page, const Answer& answer, const TimeBasis& basis);
 
 }  // namespace chopper
