@@ -75,8 +75,9 @@ class Sweep {
       const std::uint32_t row = order_.rows[first + i];
       const std::int64_t end = end_of(row);
       while (!open_ends_.empty() && open_ends_.back().first <= ranges_.start_ns[row]) open_ends_.pop_back();
-      for (std::size_t k = open_ends_.size(); k-- > 0 && open_ends_[k].first < end;)
-        outlived_[open_ends_[k].second] = 1;
+      // What is marked need not be looked at again: the ends that stay never rise.
+      for (; !open_ends_.empty() && open_ends_.back().first < end; open_ends_.pop_back())
+        outlived_[open_ends_.back().second] = 1;
       open_ends_.emplace_back(end, i);
     }
   }
