@@ -13,6 +13,7 @@
 #include "cli/closest_word.h"
 #include "cli/command_line.h"
 #include "cli/selection_words.h"
+#include "cli/size_words.h"
 #include "engine/gpus.h"
 #include "synth/presets.h"
 
@@ -24,13 +25,14 @@ constexpr std::string_view kHelp =
     "\n"
     "usage: chopper <command> [options] RUN...      RUN: a trace file, or a directory of traces\n"
     "\n"
-    "  report    the answer as text; -o FILE.html as a page; --json FILE or --csv DIR for programs\n"
-    "  check     health of the traces: found, linked, lost, repaired, and what that costs\n"
-    "  synth     writes a synthetic run whose truth is known (--list: presets)\n"
-    "  demo      reports on a small synthetic run\n"
-    "  formats   the input formats this build reads\n"
-    "  gpus      the gpus this build knows, with their peaks\n"
-    "  version   the version of chopper\n"
+    "  report      the answer as text; -o FILE.html as a page; --json FILE or --csv DIR for programs\n"
+    "  check       health of the traces: found, linked, lost, repaired, and what that costs\n"
+    "  synth       writes a synthetic run whose truth is known (--list: presets)\n"
+    "  demo        reports on a small synthetic run\n"
+    "  formats     the input formats this build reads\n"
+    "  gpus        the gpus this build knows, with their peaks\n"
+    "  operations  the operations this build knows, and how it tells them\n"
+    "  version     the version of chopper\n"
     "\n"
     "example: chopper report runs/fsdp2-b2s4\n"
     "options: chopper <command> --help\n";
@@ -39,7 +41,7 @@ constexpr std::string_view kHelp =
 struct Typed {
   std::vector<std::string> runs;
   SelectionWords selection;
-  std::string html, json, csv, gpu, rank, config, iteration_mark, format, threads, progress;
+  std::string html, json, csv, gpu, rank, config, iteration_mark, format, threads, memory, progress;
   std::vector<std::string> operations;
   std::vector<std::string> set_rank;
   bool kernels = false, strict = false, quiet = false, version = false;
@@ -68,6 +70,9 @@ std::string refuse_empty(const std::string& value) { return value.empty() ? "nee
 void add_work_options(CLI::App& command, Typed& typed) {
   command.add_option("--threads", typed.threads, "Threads to use; 0, the default: all")
       ->type_name("N")
+      ->check(refuse_empty);
+  command.add_option("--memory", typed.memory, "Read fewer files at once, to take about this much at most")
+      ->type_name("SIZE")
       ->check(refuse_empty);
   command.add_option("--progress", typed.progress, "auto (on a terminal), plain (a line every 5 s), off")
       ->type_name("MODE")
@@ -256,6 +261,13 @@ std::optional<Reply> read_numbers(const Typed& typed, RunOptions& options) {
     const auto threads = whole_number(typed.threads);
     if (!threads || *threads > kMaxThreads) return bad("--threads", typed.threads, "a whole number from 0 to 4096");
     options.threads = static_cast<unsigned>(*threads);
+  }
+  if (!typed.memory.empty()) {
+    const auto bytes = size_of_words(typed.memory);
+    if (!bytes)
+      return usage_error(fmt::format("--memory takes a size such as 4G or 500MB, not '{}'", typed.memory),
+                         "example: --memory 4G");
+    options.memory_bytes = static_cast<std::uint64_t>(*bytes);
   }
   return std::nullopt;
 }

@@ -109,6 +109,7 @@ TEST(ParseArguments, WrongUsageComesWithARemedy) {
   expect_usage_error({"report", "run", "--rank", "one"}, "--rank takes a whole number from 0, not 'one'");
   expect_usage_error({"report", "run", "--gpu", "-1"}, "--gpu takes");
   expect_usage_error({"report", "run", "--threads", "5000"}, "--threads takes");
+  expect_usage_error({"report", "run", "--memory", "much"}, "--memory takes a size such as 4G or 500MB, not 'much'");
   expect_usage_error({"report", "run", "--set-rank", "file"}, "--set-rank takes FILE=N");
   expect_usage_error({"report", "run", "--set-rank", "f=1", "--set-rank", "f=2"}, "two ranks for 'f': 1 and 2");
   expect_usage_error({"report", "run", "--format", "pytorh"}, "did you mean pytorch?");

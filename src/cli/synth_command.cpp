@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "cli/closest_word.h"
+#include "cli/size_words.h"
 #include "engine/gpus.h"
 #include "synth/parameters.h"
 #include "synth/presets.h"
@@ -28,22 +29,6 @@ std::optional<std::uint64_t> whole(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-// "500MB", "1GB", "2000000": bytes of 1000s.
-std::optional<std::int64_t> size_of(std::string_view text) {
-  std::int64_t unit = 1;
-  for (const auto& [ending, bytes] :
-       {std::pair<std::string_view, std::int64_t>{"KB", 1000}, {"MB", 1000000}, {"GB", 1000000000}}) {
-    if (!text.ends_with(ending)) continue;
-    unit = bytes;
-    text.remove_suffix(ending.size());
-    break;
-  }
-  const auto value = whole(text);
-  constexpr std::uint64_t kMostBytes = 1'000'000'000'000;  // a terabyte per rank is a slip
-  if (!value || *value == 0 || *value > kMostBytes / static_cast<std::uint64_t>(unit)) return std::nullopt;
-  return static_cast<std::int64_t>(*value) * unit;
 }
 
 Result<synth::Job> job_of(const SynthOptions& options) {
@@ -102,8 +87,9 @@ Result<SynthRequest> read_synth_options(const SynthOptions& options) {
   }
   CHOPPER_TRY([[maybe_unused]] const Done dialect, read_dialect(options, request.job));
   if (!options.target_size.empty()) {
-    const auto bytes = size_of(options.target_size);
-    if (!bytes)
+    const auto bytes = size_of_words(options.target_size);
+    constexpr std::int64_t kMostBytes = 1'000'000'000'000;  // a terabyte per rank is a slip
+    if (!bytes || *bytes > kMostBytes)
       return usage(fmt::format("--target-size takes a size such as 500MB or 1GB, not '{}'", options.target_size), "");
     if (!options.num_iterations.empty())
       return usage("--target-size and --num-iterations both set the number of iterations", "give one of them");

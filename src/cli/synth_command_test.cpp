@@ -134,7 +134,7 @@ TEST(ReadSynthOptions, TakesOneLength) {
   expect_usage_error(options, "--target-size and --num-iterations both set the number of iterations",
                      "give one of them");
   options.num_iterations = "";
-  for (const std::string size : {"big", "0", "0MB", "MB", "-1MB", "1.5GB", "1TB", "1000000GB"}) {
+  for (const std::string size : {"big", "0", "0MB", "MB", "-1MB", "1.5GB", "2TB", "1000000GB"}) {
     options.target_size = size;
     expect_usage_error(options, "--target-size takes a size such as 500MB or 1GB, not '" + size + "'", "");
   }

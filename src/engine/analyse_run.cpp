@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "engine/engine.h"
 #include "engine/facts.h"
+#include "engine/memory_budget.h"
 #include "engine/rules.h"
 
 namespace chopper {
@@ -42,14 +43,20 @@ Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const
   const std::uint64_t total = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
   if (options.progress != nullptr) options.progress->bytes_total = total;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
-  const auto at_once = static_cast<unsigned>(std::min<std::size_t>(threads, num_files));
+  std::vector<std::uint64_t> needs;
+  if (options.memory_bytes > 0) {
+    for (const auto& file : run.files) needs.push_back(reading_bytes(file.path));
+  }
+  const std::size_t that_fit = options.memory_bytes > 0 ? files_at_once(needs, options.memory_bytes) : num_files;
+  const auto at_once = static_cast<unsigned>(std::min<std::size_t>(threads, that_fit));
   std::vector<std::optional<Result<InputSummary>>> results(num_files);
   std::vector<std::function<void()>> tasks;
   for (const std::size_t file : order) {
     tasks.emplace_back([&, file] {
       // Threads in proportion to size, and no more than a file has work for: the text is cut into megabytes, compressed
       // text is some ten times its size on disk, and every thread costs memory.
-      const std::uint64_t share = total == 0 ? 1 : threads * sizes[file] / total;
+      std::uint64_t share = total == 0 ? 1 : threads * sizes[file] / total;
+      if (options.memory_bytes > 0) share = std::max<std::uint64_t>(share, threads / at_once);
       const std::uint64_t useful = 1 + sizes[file] / (std::uint64_t{1} << 20);
       const auto file_threads = static_cast<unsigned>(std::max<std::uint64_t>(1, std::min(share, useful)));
       results[file] = summarise_file(run.files[file], options, file_threads);

@@ -31,13 +31,14 @@ struct Progress {
 
 /// What the user asked for.
 struct RunOptions {
-  unsigned threads = 0;          ///< 0: as many as the machine has
-  bool strict = false;           ///< a skipped or lost record fails the run
-  bool keep_kernels = false;     ///< fill Answer::kernels
-  std::string iteration_mark;    ///< beginning of the names of ranges that mark iterations; empty: known ones
-  bool grain_layer = false;      ///< the operations table tells layers apart
-  bool grain_iteration = false;  ///< and iterations
-  std::string format;            ///< force an input format; empty: by content
+  unsigned threads = 0;            ///< 0: as many as the machine has
+  std::uint64_t memory_bytes = 0;  ///< about the most to take at once while reading; 0: no limit
+  bool strict = false;             ///< a skipped or lost record fails the run
+  bool keep_kernels = false;       ///< fill Answer::kernels
+  std::string iteration_mark;      ///< beginning of the names of ranges that mark iterations; empty: known ones
+  bool grain_layer = false;        ///< the operations table tells layers apart
+  bool grain_iteration = false;    ///< and iterations
+  std::string format;              ///< force an input format; empty: by content
   std::map<std::string, std::int64_t> set_rank;  ///< file (path or name) -> rank
   std::optional<std::int64_t> only_rank;         ///< restrict rows
   std::optional<std::int64_t> only_gpu;
