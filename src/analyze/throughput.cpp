@@ -136,10 +136,10 @@ GpuFlops flops_of(const GpuSummary& gpu) {
   return {gpu.flops.total, gpu.flops.forward, gpu.flops.recompute, gpu.flops.num_iterations};
 }
 
-std::optional<std::int64_t> micro_steps_of(std::span<const InputSummary> inputs) {
+std::optional<std::int64_t> micro_steps_of(std::span<const InputSummary* const> inputs) {
   std::optional<std::int64_t> count;
-  for (const InputSummary& input : inputs) {
-    for (const GpuSummary& gpu : input.gpus) {
+  for (const InputSummary* input : inputs) {
+    for (const GpuSummary& gpu : input->gpus) {
       for (const WindowSummary& window : gpu.windows) {
         const TimelineRow& row = window.row;
         if (row.scope != "iteration" || !(row.complete == true) || !row.micro_steps.present()) continue;

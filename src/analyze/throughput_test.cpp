@@ -190,11 +190,12 @@ TEST(FlopsOf, AddsUpOverTheFilesOfAGpu) {
 
   std::vector<InputSummary> inputs(1);
   inputs[0].gpus.push_back(gpu);
-  EXPECT_EQ(micro_steps_of(inputs), 4);
+  const std::vector<const InputSummary*> one = {&inputs[0]};
+  EXPECT_EQ(micro_steps_of(one), 4);
   inputs[0].gpus[0].windows[1].row.micro_steps = 3;
-  EXPECT_EQ(micro_steps_of(inputs), std::nullopt);
+  EXPECT_EQ(micro_steps_of(one), std::nullopt);
   inputs[0].gpus[0].windows[1].row.complete = false;
-  EXPECT_EQ(micro_steps_of(inputs), 4);
+  EXPECT_EQ(micro_steps_of(one), 4);
 }
 
 }  // namespace

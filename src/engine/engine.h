@@ -63,6 +63,14 @@ struct RunFiles {
   HealthLog health;         ///< foreign files
 };
 
+/// What tells the jobs of a run apart.
+struct JobFacts {
+  bool has_ranks = false;
+  std::optional<std::int64_t> world_size;  ///< as stated
+  std::size_t num_gpus = 0;                ///< gpus, of each input, that have rows
+  bool selected = true;                    ///< false when --rank and --gpu leave all of it out
+};
+
 /// The result tables, sorted by their keys, and what the text answer needs besides.
 struct Answer {
   RunFacts facts;       ///< as stated
@@ -87,6 +95,7 @@ struct Answer {
   std::vector<OperationRow> step_operations;  ///< of the iterations that step times are means of, by phase and
                                               ///< operation; not written
   std::vector<InputSummary> summaries;        ///< in order of `inputs`
+  std::vector<JobFacts> jobs;                 ///< in order of their first input; not written
   HealthLog health_log;                       ///< of the run and all its inputs together
   bool lost_something = false;                ///< exit code 3
 

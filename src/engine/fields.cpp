@@ -4,6 +4,9 @@
 
 namespace chopper {
 
+Field<std::int64_t> job_field(const std::vector<Job>& jobs, std::size_t job) {
+  return jobs.size() < 2 ? Field<std::int64_t>() : Field<std::int64_t>(static_cast<std::int64_t>(job));
+}
 Field<std::int64_t> rank_field(const InputSummary& input) {
   return input.facts.rank ? Field<std::int64_t>(*input.facts.rank) : Field<std::int64_t>(Reason::rank_unknown);
 }

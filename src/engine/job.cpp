@@ -2,6 +2,7 @@
 #include "engine/job.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -22,23 +23,46 @@ std::int64_t num_iterations(const GpuSummary& gpu) {
                        [](const WindowSummary& window) { return window.row.ordinal.present(); });
 }
 
-}  // namespace
+// Ranks of one job are profiled at about the same time; clocks of hosts differ by less.
+constexpr std::int64_t kApartNs = std::int64_t{3600} * 1'000'000'000;
 
-Job find_job(const std::vector<InputSummary>& inputs) {
-  Job job;
-  const bool ranked =
-      std::any_of(inputs.begin(), inputs.end(), [](const InputSummary& i) { return i.facts.rank.has_value(); });
-  job.has_separate_jobs = !ranked && inputs.size() > 1;
-  if (job.has_separate_jobs) return job;
-  MarkKind best = MarkKind::none;
-  for (const InputSummary& input : inputs) {
-    if ((ranked && !input.facts.rank) || input.gpus.empty()) continue;
-    best = std::min(best, input.mark_kind);
+bool has_unix_times(const InputSummary& input) {
+  return input.has_times && input.facts.clock == ClockDomain::unix_time;
+}
+
+// Parts of the ranked inputs of one world size that are more than an hour apart. A rank with files on both sides of a
+// gap holds them together: they are consecutive windows. Nothing is split when a time is missing.
+std::vector<std::vector<std::size_t>> parts_by_time(const std::vector<InputSummary>& inputs,
+                                                    std::vector<std::size_t> members) {
+  if (!std::all_of(members.begin(), members.end(), [&](std::size_t i) { return has_unix_times(inputs[i]); }))
+    return {std::move(members)};
+  std::stable_sort(members.begin(), members.end(),
+                   [&](std::size_t a, std::size_t b) { return inputs[a].first_ns < inputs[b].first_ns; });
+  std::map<std::int64_t, std::size_t> last_of_rank;
+  for (std::size_t k = 0; k < members.size(); k++) last_of_rank[*inputs[members[k]].facts.rank] = k;
+  std::vector<std::vector<std::size_t>> parts;
+  std::size_t reach = 0;  // the last file of any rank seen so far
+  std::int64_t latest_ns = 0;
+  for (std::size_t k = 0; k < members.size(); k++) {
+    const InputSummary& input = inputs[members[k]];
+    if (k == 0 || (k > reach && input.first_ns > latest_ns + kApartNs)) parts.emplace_back();
+    latest_ns = k == 0 ? input.last_ns : std::max(latest_ns, input.last_ns);
+    reach = std::max(reach, last_of_rank[*input.facts.rank]);
+    parts.back().push_back(members[k]);
   }
-  for (std::size_t i = 0; i < inputs.size(); i++) {
-    const InputSummary& input = inputs[i];
-    if ((ranked && !input.facts.rank) || input.mark_kind != best) continue;
-    for (std::size_t g = 0; g < input.gpus.size(); g++) job.gpus.push_back({i, g});
+  for (std::vector<std::size_t>& part : parts) std::sort(part.begin(), part.end());
+  return parts;
+}
+
+// Fills what follows from the inputs of the job.
+void set_gpus(const std::vector<InputSummary>& inputs, Job& job) {
+  MarkKind best = MarkKind::none;
+  for (const std::size_t i : job.inputs) {
+    if (!inputs[i].gpus.empty()) best = std::min(best, inputs[i].mark_kind);
+  }
+  for (const std::size_t i : job.inputs) {
+    if (inputs[i].mark_kind != best) continue;
+    for (std::size_t g = 0; g < inputs[i].gpus.size(); g++) job.gpus.push_back({i, g});
   }
   const auto identity = [&](const GpuPlace& place) {
     const InputSummary& input = inputs[place.input];
@@ -61,7 +85,57 @@ Job find_job(const std::vector<InputSummary>& inputs) {
     }
     job.has_numbers = job.has_numbers && add_numbers(inputs[place.input].gpus[place.gpu], numbers);
   }
-  return job;
+}
+
+}  // namespace
+
+std::vector<std::optional<std::int64_t>> world_sizes_of(const std::vector<InputSummary>& inputs) {
+  std::vector<std::optional<std::int64_t>> sizes;
+  std::set<std::int64_t> stated;
+  for (const InputSummary& input : inputs) {
+    const std::optional<std::int64_t>& size = input.facts.world_size;
+    sizes.push_back(size && *size >= 1 ? size : std::nullopt);
+    if (input.facts.rank && sizes.back()) stated.insert(*sizes.back());
+  }
+  if (stated.size() != 1) return sizes;
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    if (inputs[i].facts.rank) sizes[i] = *stated.begin();
+  }
+  return sizes;
+}
+
+std::vector<Job> find_jobs(const std::vector<InputSummary>& inputs) {
+  const auto sizes = world_sizes_of(inputs);
+  std::vector<Job> jobs;
+  std::map<std::optional<std::int64_t>, std::vector<std::size_t>> ranked;
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    if (inputs[i].facts.rank) {
+      ranked[sizes[i]].push_back(i);
+      continue;
+    }
+    Job& job = jobs.emplace_back();
+    job.inputs = {i};
+    job.world_size = sizes[i];
+  }
+  for (auto& [size, members] : ranked) {
+    for (std::vector<std::size_t>& part : parts_by_time(inputs, std::move(members))) {
+      Job& job = jobs.emplace_back();
+      job.inputs = std::move(part);
+      job.has_ranks = true;
+      job.world_size = size;
+    }
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.inputs.front() < b.inputs.front(); });
+  for (Job& job : jobs) set_gpus(inputs, job);
+  return jobs;
+}
+
+std::vector<std::size_t> job_of_inputs(const std::vector<Job>& jobs, std::size_t num_inputs) {
+  std::vector<std::size_t> job_of(num_inputs, 0);
+  for (std::size_t j = 0; j < jobs.size(); j++) {
+    for (const std::size_t i : jobs[j].inputs) job_of[i] = j;
+  }
+  return job_of;
 }
 
 const Field<std::int64_t>& iteration_number(const GpuSummary& gpu, std::int32_t ordinal) {

@@ -19,11 +19,14 @@ namespace chopper {
 /// One gpu of one input.
 struct GpuSource {
   std::size_t index;  ///< of the input
+  std::size_t job;    ///< of the input
   const InputSummary& input;
   const GpuSummary& gpu;
   const GpuSpec* spec;  ///< nullptr: not known
 };
 
+/// Number of a job; absent when it is the only one.
+Field<std::int64_t> job_field(const std::vector<Job>& jobs, std::size_t job);
 Field<std::int64_t> rank_field(const InputSummary& input);
 Field<std::int64_t> gpu_field(std::int32_t device);
 Field<ExtentList> extent_field(const Extent& extent);
@@ -38,10 +41,12 @@ void set_source(const GpuSource& source, Row& row) {
   row.input = static_cast<std::int64_t>(source.index);
   row.rank = rank_field(source.input);
   row.gpu = gpu_field(source.gpu.device);
+  if constexpr (requires { row.job; }) row.job = static_cast<std::int64_t>(source.job);
 }
 
 void add_health_rows(const HealthLog& log, const Field<std::int64_t>& input, Answer& answer);
-void add_input_row(std::size_t index, const InputSummary& input, Answer& answer);
+/// `job`: of the input; absent when there is one only.
+void add_input_row(std::size_t index, const InputSummary& input, const Field<std::int64_t>& job, Answer& answer);
 /// Tables gpus, coverage, label_rules.
 void add_gpu_rows(const GpuSource& source, Answer& answer);
 /// Tables timeline and windows.
@@ -55,10 +60,12 @@ void add_memory_rows(std::size_t index, const InputSummary& input, std::optional
 /// `matched`: one for each collective of the gpu.
 void add_collective_rows(const GpuSource& source, std::span<const MatchedCollective> matched,
                          const GroupDimensionRules& rules, const Selection& selection, Answer& answer);
-/// The steps of the job: of all its gpus, whichever are selected.
-void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, const Selection& selection, Answer& answer);
-/// One row for each of `sources`, compared with all gpus of the job.
-void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<InputSummary>& inputs, const Job& job,
-                   const MatchedCollectives& matched, const Selection& selection, Answer& answer);
+/// The steps of a job: of all its gpus, whichever are selected. `number`: of the job; absent when there is one only.
+void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, const Field<std::int64_t>& number,
+                   const Selection& selection, Answer& answer);
+/// One row for each of `sources`, compared with all gpus of its job.
+void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<InputSummary>& inputs,
+                   const std::vector<Job>& jobs, const MatchedCollectives& matched, const Selection& selection,
+                   Answer& answer);
 
 }  // namespace chopper

@@ -44,24 +44,16 @@ struct Meeting {
 
 class Matcher {
  public:
-  Matcher(const std::vector<InputSummary>& inputs, const Job& job) : inputs_(inputs), job_(job) {}
+  Matcher(const std::vector<InputSummary>& inputs, const Job& job, Reason alone)
+      : inputs_(inputs), job_(job), alone_(alone) {}
 
-  MatchedCollectives run() {
-    MatchedCollectives result(inputs_.size());
-    for (std::size_t i = 0; i < inputs_.size(); i++) {
-      for (const GpuSummary& gpu : inputs_[i].gpus) {
-        const Reason reason =
-            job_.has_separate_jobs || !inputs_[i].facts.rank ? Reason::rank_unknown : Reason::unmatched_ranks;
-        result[i].emplace_back(gpu.collectives.size(), MatchedCollective{kNoNumber, reason, false});
-      }
-    }
+  void run(MatchedCollectives& result) {
     std::size_t member = 0;
     for (const GpuPlace& place : job_.gpus) {
       if (place.is_first_file) member++;
       gather(place, member);
     }
     for (const GpuPlace& place : job_.gpus) answer(place, result[place.input][place.gpu]);
-    return result;
   }
 
  private:
@@ -125,7 +117,7 @@ class Matcher {
       const Meeting& meeting = meetings_.at(*key);
       matched[i].on_one_host = meeting.is_on_one_host && meeting.num_members == c.group_size;
       if (meeting.num_members == 1) {
-        matched[i].reason = Reason::single_rank;
+        matched[i].reason = alone_;
         continue;
       }
       // Transfers between two ranks are told apart by those ranks; where they are not stated, not at all.
@@ -140,14 +132,26 @@ class Matcher {
 
   const std::vector<InputSummary>& inputs_;
   const Job& job_;
+  Reason alone_;  // of what no other gpu of the job has
   StringTable texts_;
   std::unordered_map<Key, Meeting, KeyHash> meetings_;
 };
 
 }  // namespace
 
-MatchedCollectives match_collectives(const std::vector<InputSummary>& inputs, const Job& job) {
-  return Matcher(inputs, job).run();
+MatchedCollectives match_collectives(const std::vector<InputSummary>& inputs, const std::vector<Job>& jobs) {
+  MatchedCollectives result(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    const Reason reason = inputs[i].facts.rank ? Reason::unmatched_ranks : Reason::rank_unknown;
+    for (const GpuSummary& gpu : inputs[i].gpus)
+      result[i].emplace_back(gpu.collectives.size(), MatchedCollective{kNoNumber, reason, false});
+  }
+  for (const Job& job : jobs) {
+    // Another input may be of the same job, and only the rank is missing.
+    const bool may_have_others = !job.has_ranks && jobs.size() > 1;
+    Matcher(inputs, job, may_have_others ? Reason::rank_unknown : Reason::single_rank).run(result);
+  }
+  return result;
 }
 
 }  // namespace chopper

@@ -20,7 +20,8 @@ struct MatchedCollective {
 /// Collectives of each gpu, in the order of GpuSummary::collectives: [input][gpu][collective].
 using MatchedCollectives = std::vector<std::vector<std::vector<MatchedCollective>>>;
 
-/// Matches the n-th collective of each group, kind and iteration across the gpus of the job. Linear in their number.
-MatchedCollectives match_collectives(const std::vector<InputSummary>& inputs, const Job& job);
+/// Matches the n-th collective of each group, kind and iteration across the gpus of each job, never across jobs. Linear
+/// in their number.
+MatchedCollectives match_collectives(const std::vector<InputSummary>& inputs, const std::vector<Job>& jobs);
 
 }  // namespace chopper

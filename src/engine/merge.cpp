@@ -39,12 +39,13 @@ Error conflict(const std::vector<const InputSummary*>& claimants) {
 
 // Spec 10: the same rank twice is a copy, consecutive windows of one process, or a conflict.
 Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health) {
-  std::map<std::int64_t, std::vector<std::size_t>> by_rank;
+  const auto sizes = world_sizes_of(inputs);
+  std::map<std::pair<std::optional<std::int64_t>, std::int64_t>, std::vector<std::size_t>> by_rank;
   for (std::size_t i = 0; i < inputs.size(); i++) {
-    if (inputs[i].facts.rank) by_rank[*inputs[i].facts.rank].push_back(i);
+    if (inputs[i].facts.rank) by_rank[{sizes[i], *inputs[i].facts.rank}].push_back(i);
   }
   std::set<std::size_t> copies;
-  for (auto& [rank, claimants] : by_rank) {
+  for (auto& [size_and_rank, claimants] : by_rank) {
     std::vector<std::size_t> distinct;
     for (const std::size_t i : claimants) {
       const auto twin = std::find_if(distinct.begin(), distinct.end(), [&](std::size_t k) {
@@ -77,9 +78,9 @@ Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health)
       std::sort(all.begin(), all.end(), [](const InputSummary* a, const InputSummary* b) { return a->path < b->path; });
       return conflict(all);
     }
-    health.add(
-        HealthKind::consecutive_windows, all.front()->path,
-        "rank " + std::to_string(rank) + " has " + std::to_string(distinct.size()) + " files one after the other");
+    health.add(HealthKind::consecutive_windows, all.front()->path,
+               "rank " + std::to_string(size_and_rank.second) + " has " + std::to_string(distinct.size()) +
+                   " files one after the other");
   }
   std::vector<InputSummary> kept;
   for (std::size_t i = 0; i < inputs.size(); i++) {
@@ -89,15 +90,13 @@ Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health)
   return Done{};
 }
 
-// Ranks the job has and the run lacks. Only when all inputs that state a world size state the same one.
-void note_missing_ranks(const std::vector<InputSummary>& inputs, HealthLog& health) {
-  std::set<std::int64_t> ranks, sizes;
-  for (const InputSummary& input : inputs) {
-    if (input.facts.rank) ranks.insert(*input.facts.rank);
-    if (input.facts.world_size) sizes.insert(*input.facts.world_size);
-  }
-  if (sizes.size() != 1 || ranks.empty()) return;
-  const std::int64_t size = *sizes.begin();
+// Ranks a job has and the run lacks. `where`: a file of the job, where there are others.
+void note_missing_ranks(const std::vector<InputSummary>& inputs, const Job& job, const std::string& where,
+                        HealthLog& health) {
+  if (!job.has_ranks || !job.world_size) return;
+  std::set<std::int64_t> ranks;
+  for (const std::size_t i : job.inputs) ranks.insert(*inputs[i].facts.rank);
+  const std::int64_t size = *job.world_size;
   std::int64_t missing = size;
   for (const std::int64_t rank : ranks) missing -= rank >= 0 && rank < size ? 1 : 0;
   if (size <= 1 || missing <= 0) return;
@@ -107,9 +106,34 @@ void note_missing_ranks(const std::vector<InputSummary>& inputs, HealthLog& heal
     list += (list.empty() ? "" : ", ") + std::to_string(r);
     shown++;
   }
-  health.add(HealthKind::rank_missing, "",
+  health.add(HealthKind::rank_missing, where,
              "ranks " + list + (missing > 8 ? ", ..." : "") + " of " + std::to_string(size),
              static_cast<std::uint64_t>(missing));
+}
+
+// "rank 3 of 8", "2 ranks of 8, more than an hour apart", "no rank".
+std::string describe(const std::vector<InputSummary>& inputs, const Job& job, bool has_twin) {
+  if (!job.has_ranks) return "no rank";
+  std::set<std::int64_t> ranks;
+  for (const std::size_t i : job.inputs) ranks.insert(*inputs[i].facts.rank);
+  std::string out =
+      ranks.size() == 1 ? "rank " + std::to_string(*ranks.begin()) : std::to_string(ranks.size()) + " ranks";
+  out += job.world_size ? " of " + std::to_string(*job.world_size) : ", world size not stated";
+  return has_twin ? out + ", more than an hour apart" : out;
+}
+
+// What tells the jobs apart, and what each of them lacks.
+void note_jobs(const std::vector<InputSummary>& inputs, const std::vector<Job>& jobs, HealthLog& health) {
+  std::map<std::optional<std::int64_t>, std::size_t> num_of_size;
+  for (const Job& job : jobs) num_of_size[job.world_size] += job.has_ranks ? 1 : 0;
+  for (std::size_t j = 0; j < jobs.size(); j++) {
+    const Job& job = jobs[j];
+    const std::string where = jobs.size() > 1 ? inputs[job.inputs.front()].path : "";
+    note_missing_ranks(inputs, job, where, health);
+    if (jobs.size() == 1) continue;
+    health.add(HealthKind::several_jobs, where,
+               "job " + std::to_string(j) + ": " + describe(inputs, job, num_of_size[job.world_size] > 1));
+  }
 }
 
 template <class Row>
@@ -155,6 +179,17 @@ std::string selectable(const std::vector<InputSummary>& summaries) {
   return out + (operations.size() > kShown ? ", ..." : "");
 }
 
+std::vector<JobFacts> facts_of_jobs(const std::vector<Job>& jobs, const std::vector<GpuSource>& sources,
+                                    bool is_restricted) {
+  std::vector<JobFacts> facts;
+  for (const Job& job : jobs) facts.push_back({job.has_ranks, job.world_size, 0, !is_restricted});
+  for (const GpuSource& source : sources) {
+    facts[source.job].num_gpus++;
+    facts[source.job].selected = true;
+  }
+  return facts;
+}
+
 }  // namespace
 
 Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog run_health, const RunOptions& options) {
@@ -176,7 +211,9 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   }
   CHOPPER_TRY(const Done done, resolve_ranks(summaries, run_health));
   static_cast<void>(done);
-  note_missing_ranks(summaries, run_health);
+  const std::vector<Job> jobs = find_jobs(summaries);
+  const std::vector<std::size_t> job_of = job_of_inputs(jobs, summaries.size());
+  note_jobs(summaries, jobs, run_health);
 
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
   Answer answer;
@@ -200,20 +237,19 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     }
   }
   CHOPPER_TRY(const GroupDimensionRules dimensions, embedded_group_dimension_rules());
-  const Job job = find_job(summaries);
-  const MatchedCollectives matched = match_collectives(summaries, job);
+  const MatchedCollectives matched = match_collectives(summaries, jobs);
   std::vector<GpuSource> sources;
   add_health_rows(run_health, {}, answer);
   for (std::size_t i = 0; i < summaries.size(); i++) {
     const InputSummary& input = summaries[i];
-    add_input_row(i, input, answer);
+    add_input_row(i, input, job_field(jobs, job_of[i]), answer);
     add_health_rows(input.health, static_cast<std::int64_t>(i), answer);
     if (options.only_rank && input.facts.rank != options.only_rank) continue;
     add_memory_rows(i, input, options.only_gpu, options.selection, answer);
     for (std::size_t g = 0; g < input.gpus.size(); g++) {
       const GpuSummary& gpu = input.gpus[g];
       if (options.only_gpu && gpu.device != *options.only_gpu) continue;
-      const GpuSource source{i, input, gpu, find_gpu(known, options.facts.gpu_spec, gpu.name)};
+      const GpuSource source{i, job_of[i], input, gpu, find_gpu(known, options.facts.gpu_spec, gpu.name)};
       sources.push_back(source);
       add_gpu_rows(source, answer);
       add_timeline_rows(source, options.selection, answer);
@@ -230,8 +266,11 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     return Error{ErrorCode::usage, "the selection holds no gpu work", "",
                  "there are " + selectable(summaries) + " (chopper report RUN --csv - --grain layer,iteration)"};
   }
-  add_step_rows(summaries, job, options.selection, answer);
-  add_rank_rows(sources, summaries, job, matched, options.selection, answer);
+  answer.jobs = facts_of_jobs(jobs, sources, options.only_rank || options.only_gpu);
+  for (std::size_t j = 0; j < jobs.size(); j++) {
+    if (answer.jobs[j].selected) add_step_rows(summaries, jobs[j], job_field(jobs, j), options.selection, answer);
+  }
+  add_rank_rows(sources, summaries, jobs, matched, options.selection, answer);
   sort_rows(answer.health);
   sort_rows(answer.gpus);
   sort_rows(answer.coverage);
@@ -245,7 +284,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   sort_rows(answer.collectives);
   sort_rows(answer.memory);
   sort_rows(answer.kernel_summary);
-  answer.throughput = throughput_rows(answer, summaries, known);  // behind the steps
+  answer.throughput = throughput_rows(answer, summaries, jobs, known);  // behind the steps
   if (options.only_rank || options.only_gpu) {
     for (InputSummary& input : summaries) {
       const bool rank_selected = !options.only_rank || input.facts.rank == options.only_rank;

@@ -2,7 +2,10 @@
 // Ranks beside each other: collectives, steps, comparisons.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -190,13 +193,139 @@ TEST(Merge, InputsWithoutRankAreJobsOfTheirOwn) {
   };
   const Answer answer = merge(list_of(unranked(0), unranked(1)));
   EXPECT_EQ(answer.collectives[0].wait_ns.reason(), Reason::rank_unknown);
-  EXPECT_TRUE(answer.steps.empty());
+  ASSERT_EQ(answer.steps.size(), 4u);  // two of each
+  EXPECT_EQ(answer.steps[1].job, 0);
+  EXPECT_EQ(answer.steps[2].job, 1);
+  EXPECT_EQ(answer.steps[2].ordinal, 0);
+  EXPECT_EQ(answer.steps[2].num_gpus, 1);
   ASSERT_EQ(answer.ranks.size(), 2u);
   EXPECT_EQ(answer.ranks[0].compute_ratio.reason(), Reason::rank_unknown);
   EXPECT_EQ(answer.ranks[0].window_ns, 100);
   const Answer alone = merge(list_of(unranked(0)));
   EXPECT_EQ(alone.steps.size(), 2u);
   EXPECT_EQ(alone.ranks[0].compute_ratio.reason(), Reason::single_rank);
+}
+
+// Two ranks of a job of 2, two of a job of 8 whose steps take ten times as long, and one input without a rank.
+std::vector<InputSummary> three_jobs() {
+  std::vector<InputSummary> inputs;
+  for (const auto& [path, rank, size, scale] :
+       {std::tuple{"a0", 0, 2, 1}, std::tuple{"a1", 1, 2, 1}, std::tuple{"b0", 0, 8, 10}, std::tuple{"b5", 5, 8, 10},
+        std::tuple{"c", -1, 0, 3}}) {
+    InputSummary input = rank_input(std::max(0, rank), {5, 6, 7});
+    input.path = std::string(path) + ".json";
+    input.facts.file_bytes = static_cast<std::uint64_t>(inputs.size());
+    input.facts.world_size = size;
+    if (rank < 0) input.facts.rank.reset();
+    GpuSummary& gpu = input.gpus.front();
+    gpu.flops = {scale * 1e9, scale * 1e9, 0, 1};
+    gpu.compute_by_operation[{Phase::forward, "mlp_up"}] = scale * (rank == 5 ? 1100 : 1000);
+    for (WindowSummary& window : gpu.windows) {
+      if (window.row.scope == "iteration") window.row.window_ns = scale * (100 + rank);
+    }
+    add(input, {0, 100, scale * (rank == 5 ? 20 : 50), "ar", "0", size == 8 ? 8 : 2});
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+std::vector<InputSummary> part_of_three_jobs(const std::vector<std::size_t>& wanted) {
+  std::vector<InputSummary> all = three_jobs(), part;
+  for (const std::size_t i : wanted) part.push_back(std::move(all[i]));
+  return part;
+}
+
+TEST(Merge, JobsAreAnsweredAsIfEachWereReportedByItself) {
+  const Answer together = merge(three_jobs());
+  ASSERT_EQ(together.inputs.size(), 5u);
+  EXPECT_EQ(together.inputs[1].job, 0);
+  EXPECT_EQ(together.inputs[3].job, 1);
+  EXPECT_EQ(together.inputs[4].job, 2);
+  ASSERT_EQ(together.steps.size(), 9u);
+  ASSERT_EQ(together.throughput.size(), 9u);
+  const std::vector<std::vector<std::size_t>> parts = {{0, 1}, {2, 3}, {4}};
+  std::size_t first_input = 0;
+  for (std::size_t j = 0; j < parts.size(); j++) {
+    const Answer alone = merge(part_of_three_jobs(parts[j]));
+    ASSERT_EQ(alone.steps.size(), 3u);
+    EXPECT_FALSE(alone.steps[0].job.applicable());
+    EXPECT_FALSE(alone.inputs[0].job.applicable());
+    EXPECT_EQ(alone.health_log.count(HealthKind::several_jobs), 0u);
+    for (std::size_t k = 0; k < 3; k++) {
+      const StepRow& step = together.steps[3 * j + k];
+      EXPECT_EQ(step.job, static_cast<std::int64_t>(j));
+      EXPECT_EQ(step.ordinal, static_cast<std::int64_t>(k));
+      EXPECT_EQ(step.num_gpus, alone.steps[k].num_gpus);
+      EXPECT_EQ(step.step_ns, alone.steps[k].step_ns);
+      EXPECT_EQ(step.shortest_ns, alone.steps[k].shortest_ns);
+      EXPECT_EQ(step.complete, alone.steps[k].complete);
+      const ThroughputRow& row = together.throughput[3 * j + k];
+      EXPECT_EQ(row.job, static_cast<std::int64_t>(j));
+      EXPECT_FALSE(alone.throughput[k].job.applicable());
+      EXPECT_EQ(row.convention, alone.throughput[k].convention);
+      EXPECT_EQ(row.step_time_ns, alone.throughput[k].step_time_ns.value());
+      if (row.convention != "shapes") continue;
+      EXPECT_EQ(row.flops_per_step, alone.throughput[k].flops_per_step.value());
+      EXPECT_EQ(row.mfu, alone.throughput[k].mfu.value());
+    }
+    for (std::size_t i = 0; i < alone.ranks.size(); i++) {
+      const RankRow& row = together.ranks[first_input + i];
+      EXPECT_EQ(row.compute_ratio.present(), alone.ranks[i].compute_ratio.present());
+      EXPECT_EQ(row.compute_ratio.value(), alone.ranks[i].compute_ratio.value());
+      EXPECT_EQ(row.comm_wait_ns.value(), alone.ranks[i].comm_wait_ns.value());
+      EXPECT_EQ(together.collectives[first_input + i].transfer_ns.value(), alone.collectives[i].transfer_ns.value());
+    }
+    first_input += alone.inputs.size();
+  }
+  EXPECT_EQ(together.ranks[4].compute_ratio.reason(), Reason::rank_unknown);
+}
+
+TEST(Merge, WhatTellsJobsApartIsANote) {
+  const Answer answer = merge(three_jobs());
+  EXPECT_FALSE(answer.lost_something);
+  const HealthEntry& jobs = answer.health_log.entry(HealthKind::several_jobs);
+  EXPECT_EQ(jobs.count, 3u);
+  ASSERT_EQ(jobs.examples.size(), 3u);
+  EXPECT_EQ(jobs.examples[1].where, "b0.json");
+  EXPECT_EQ(jobs.examples[0].what, "job 0: 2 ranks of 2");
+  EXPECT_EQ(jobs.examples[1].what, "job 1: 2 ranks of 8");
+  EXPECT_EQ(jobs.examples[2].what, "job 2: no rank");
+  const HealthEntry& missing = answer.health_log.entry(HealthKind::rank_missing);
+  EXPECT_EQ(missing.count, 6u);
+  ASSERT_EQ(missing.examples.size(), 1u);
+  EXPECT_EQ(missing.examples[0].where, "b0.json");
+  EXPECT_EQ(missing.examples[0].what, "ranks 1, 2, 3, 4, 6, 7 of 8");
+  ASSERT_EQ(answer.jobs.size(), 3u);
+  EXPECT_EQ(answer.jobs[1].world_size, 8);
+  EXPECT_EQ(answer.jobs[1].num_gpus, 2u);
+}
+
+TEST(Merge, ARankTwiceIsAConflictWithinAJobOnly) {
+  const auto twice = [](std::optional<std::int64_t> other_size) {
+    std::vector<InputSummary> inputs = part_of_three_jobs({0, 2});
+    inputs[1].facts.world_size = other_size;
+    return merge_summaries(std::move(inputs), {}, {});
+  };
+  EXPECT_TRUE(twice(8).ok());
+  ASSERT_FALSE(twice(2).ok());
+  EXPECT_EQ(twice(2).error().code, ErrorCode::conflict);
+  EXPECT_FALSE(twice(std::nullopt).ok());  // of the only world size there is
+}
+
+TEST(Merge, ASelectionOfOneJobIsAnsweredOfThatJob) {
+  RunOptions options;
+  options.only_rank = 5;
+  const Answer answer = merge(three_jobs(), options);
+  ASSERT_EQ(answer.steps.size(), 3u);
+  EXPECT_EQ(answer.steps[0].job, 1);
+  EXPECT_EQ(answer.steps[0].step_ns, 1050);
+  ASSERT_EQ(answer.throughput.size(), 3u);
+  EXPECT_EQ(answer.throughput[0].job, 1);
+  EXPECT_EQ(answer.throughput[0].step_time_ns, 1050);
+  EXPECT_FALSE(answer.jobs[0].selected);
+  EXPECT_TRUE(answer.jobs[1].selected);
+  options.only_rank = 0;
+  EXPECT_EQ(merge(three_jobs(), options).steps.size(), 6u);
 }
 
 TEST(Merge, StragglersComputeLongerAndWaitLess) {

@@ -40,7 +40,7 @@ void add_health_rows(const HealthLog& log, const Field<std::int64_t>& input, Ans
   }
 }
 
-void add_input_row(std::size_t index, const InputSummary& input, Answer& answer) {
+void add_input_row(std::size_t index, const InputSummary& input, const Field<std::int64_t>& job, Answer& answer) {
   const TraceFacts& facts = input.facts;
   InputRow row;
   row.input = static_cast<std::int64_t>(index);
@@ -55,6 +55,7 @@ void add_input_row(std::size_t index, const InputSummary& input, Answer& answer)
   row.records = static_cast<std::int64_t>(facts.num_records);
   row.clock = to_string(facts.clock);
   row.quantum_ns = facts.quantum_ns;
+  row.job = job;
   answer.inputs.push_back(std::move(row));
 }
 

@@ -169,8 +169,8 @@ Field<std::string> hint_of(const RankRow& row, const std::vector<std::int64_t>& 
 
 }  // namespace
 
-void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, const Selection& selection,
-                   Answer& answer) {
+void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, const Field<std::int64_t>& number,
+                   const Selection& selection, Answer& answer) {
   std::map<std::int64_t, std::vector<StepPart>> steps;
   std::size_t num_gpus = 0;
   for (std::size_t p = 0; p < job.gpus.size(); p++) {
@@ -186,32 +186,37 @@ void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, cons
   std::int64_t ordinal = 0;
   for (const auto& [key, parts] : steps) {
     StepRow step = step_of(inputs, parts, num_gpus);
+    step.job = number;
     step.ordinal = ordinal++;
     if (is_selected(*parts.front().row, selection)) answer.steps.push_back(std::move(step));
   }
 }
 
-void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<InputSummary>& inputs, const Job& job,
-                   const MatchedCollectives& matched, const Selection& selection, Answer& answer) {
-  const std::vector<Field<double>> ratios = compute_ratios(inputs, job);
+void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<InputSummary>& inputs,
+                   const std::vector<Job>& jobs, const MatchedCollectives& matched, const Selection& selection,
+                   Answer& answer) {
   std::map<std::pair<std::size_t, const GpuSummary*>, Field<double>> ratio_of;
-  std::vector<std::int64_t> waits;
-  for (std::size_t p = 0; p < job.gpus.size(); p++) {
-    const GpuPlace& place = job.gpus[p];
-    const GpuSummary& gpu = inputs[place.input].gpus[place.gpu];
-    ratio_of[{place.input, &gpu}] = ratios[p];
-    const Field<std::int64_t> wait = comm_wait(gpu, matched[place.input][place.gpu], selection);
-    if (wait.present()) waits.push_back(wait.value());
+  std::vector<std::vector<std::int64_t>> waits_of(jobs.size());
+  for (std::size_t j = 0; j < jobs.size(); j++) {
+    const Job& job = jobs[j];
+    std::vector<Field<double>> ratios = compute_ratios(inputs, job);
+    // Another input may be of the same job, and only the rank is missing.
+    if (!job.has_ranks && jobs.size() > 1 && ratios.size() == 1) ratios.front() = Reason::rank_unknown;
+    for (std::size_t p = 0; p < job.gpus.size(); p++) {
+      const GpuPlace& place = job.gpus[p];
+      const GpuSummary& gpu = inputs[place.input].gpus[place.gpu];
+      ratio_of[{place.input, &gpu}] = ratios[p];
+      const Field<std::int64_t> wait = comm_wait(gpu, matched[place.input][place.gpu], selection);
+      if (wait.present()) waits_of[j].push_back(wait.value());
+    }
   }
   for (const GpuSource& source : sources) {
     RankRow row = rank_row(source, selection);
     const auto ratio = ratio_of.find({source.index, &source.gpu});
     const auto g = static_cast<std::size_t>(&source.gpu - source.input.gpus.data());
     row.comm_wait_ns = comm_wait(source.gpu, matched[source.index][g], selection);
-    row.compute_ratio = ratio != ratio_of.end() ? ratio->second
-                        : job.has_separate_jobs ? Field<double>(Reason::rank_unknown)
-                                                : Field<double>(Reason::unmatched_ranks);
-    row.hint = hint_of(row, waits);
+    row.compute_ratio = ratio != ratio_of.end() ? ratio->second : Field<double>(Reason::unmatched_ranks);
+    row.hint = hint_of(row, waits_of[source.job]);
     answer.ranks.push_back(std::move(row));
   }
 }

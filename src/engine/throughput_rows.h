@@ -7,11 +7,13 @@
 
 #include "catalog/gpus.h"
 #include "engine/engine.h"
+#include "engine/job.h"
 
 namespace chopper {
 
-/// Rows of the table `throughput` from answer.steps, answer.gpus and answer.facts, which must be there.
-std::vector<ThroughputRow> throughput_rows(const Answer& answer, std::span<const InputSummary> inputs,
-                                           std::span<const GpuSpec> known);
+/// Rows of the table `throughput`, of each job by itself, from answer.steps, answer.gpus and answer.facts, which must
+/// be there. Facts hold for all jobs.
+std::vector<ThroughputRow> throughput_rows(const Answer& answer, const std::vector<InputSummary>& inputs,
+                                           const std::vector<Job>& jobs, std::span<const GpuSpec> known);
 
 }  // namespace chopper

@@ -16,6 +16,7 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
     {"unreadable_event", Severity::data_loss, "an event is not JSON and could not be repaired", kAllTimes},
     {"missing_time", Severity::data_loss, "a span has no usable ts", kAllTimes},
     {"input_failed", Severity::data_loss, "one of several inputs could not be read", kAllTimes},
+    {"several_jobs", Severity::note, "the traces are of several jobs", "steps, ranks, throughput and waits are of each job by itself; means over all gpus are of no job"},
     {"rank_missing", Severity::note, "ranks of the job have no trace", "comparisons between ranks see only those that are here"},
     {"time_overflow", Severity::skipped, "a time does not fit 64-bit nanoseconds", "quarantined: not in any sum"},
     {"negative_duration", Severity::skipped, "a record ends before it starts", "quarantined: not in any sum"},

@@ -22,6 +22,7 @@ enum class HealthKind : std::uint8_t {
   unreadable_event,
   missing_time,
   input_failed,
+  several_jobs,
   rank_missing,
   time_overflow,
   negative_duration,

@@ -118,6 +118,7 @@ struct InputRow {
   std::int64_t records = 0;
   std::string clock;
   std::int64_t quantum_ns = 1;
+  Field<std::int64_t> job;
 
   static constexpr auto columns() {
     using R = InputRow;
@@ -132,7 +133,8 @@ struct InputRow {
         Column{"rank_source", &R::rank_source, "", "metadata, process_group, file_name, user or none"},
         Column{"records", &R::records, "", "events of every kind, lost ones included"},
         Column{"clock", &R::clock, "", "unix or relative"},
-        Column{"quantum_ns", &R::quantum_ns, "ns", "resolution of the recorded times"});
+        Column{"quantum_ns", &R::quantum_ns, "ns", "resolution of the recorded times"},
+        Column{"job", &R::job, "", "index of the job it is of; absent when all inputs are of one"});
   }
 };
 
@@ -144,6 +146,7 @@ struct GpuRow {
   std::string gpu_id;
   Field<std::string> vendor, name, spec;
   std::int64_t num_kernels = 0, num_memcpy = 0, num_memset = 0, num_comm_kernels = 0;
+  std::int64_t job = 0;  ///< not written: inputs have it
 
   static constexpr auto columns() {
     using R = GpuRow;
@@ -256,6 +259,7 @@ struct TimelineRow {
       window_idle_ns, window_comm_copy_ns, window_prep_idle_ns, window_call_idle_ns, foreign_ns, gap_to_next_ns,
       micro_steps;
   Field<bool> complete, last;
+  std::int64_t job = 0;  ///< not written: inputs have it
 
   static constexpr auto columns() {
     using R = TimelineRow;
@@ -405,10 +409,11 @@ struct CollectiveRow {
   }
 };
 
-/// A step of the run: the windows of one iteration over all gpus.
+/// A step of a job: the windows of one iteration over all its gpus.
 struct StepRow {
   static constexpr std::string_view table = "steps";
-  static constexpr std::size_t num_keys = 1;
+  static constexpr std::size_t num_keys = 2;
+  Field<std::int64_t> job;
   std::int64_t ordinal = 0;
   Field<std::int64_t> iteration;
   std::int64_t num_gpus = 0, step_ns = 0, shortest_ns = 0;
@@ -418,6 +423,7 @@ struct StepRow {
   static constexpr auto columns() {
     using R = StepRow;
     return std::make_tuple(
+        Column{"job", &R::job, "", "index of the job, as in inputs; absent when the run is one job"},
         Column{"ordinal", &R::ordinal, "", "our order of the iterations, from 0"},
         Column{"iteration", &R::iteration, "", "number of the iteration's mark; null where gpus disagree"},
         Column{"num_gpus", &R::num_gpus, "", "gpus that have this iteration"},
@@ -430,7 +436,7 @@ struct StepRow {
   }
 };
 
-/// A gpu beside the others: medians over its complete windows but the last.
+/// A gpu beside the others of its job: medians over its complete windows but the last.
 struct RankRow {
   static constexpr std::string_view table = "ranks";
   static constexpr std::size_t num_keys = 3;
@@ -441,6 +447,7 @@ struct RankRow {
       window_prep_idle_ns, window_call_idle_ns, comm_wait_ns;
   Field<double> compute_ratio;
   Field<std::string> hint;
+  std::int64_t job = 0;  ///< not written: inputs have it
 
   static constexpr auto columns() {
     using R = RankRow;
@@ -546,10 +553,11 @@ struct MemoryRow {
   }
 };
 
-/// What the run achieves.
+/// What a job achieves.
 struct ThroughputRow {
   static constexpr std::string_view table = "throughput";
-  static constexpr std::size_t num_keys = 1;
+  static constexpr std::size_t num_keys = 2;
+  Field<std::int64_t> job;
   std::string convention;
   Field<std::int64_t> step_time_ns;
   std::int64_t num_steps = 0;
@@ -559,6 +567,7 @@ struct ThroughputRow {
   static constexpr auto columns() {
     using R = ThroughputRow;
     return std::make_tuple(
+        Column{"job", &R::job, "", "index of the job, as in inputs; absent when the run is one job"},
         Column{"convention", &R::convention, "", "how the FLOPs of mfu and hfu are counted: shapes, causal or palm"},
         Column{"step_time_ns", &R::step_time_ns, "ns", "median over complete steps but the last of the longest window"},
         Column{"num_steps", &R::num_steps, "", "steps the median is over"},

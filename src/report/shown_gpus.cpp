@@ -19,7 +19,7 @@ std::int64_t order_of(const Field<std::int64_t>& field) {
 
 auto key_of(const TimelineRow& row) {
   const std::int64_t input = row.rank.present() ? 0 : row.input;
-  return std::tuple(order_of(row.rank), input, order_of(row.gpu), row.start_ns, row.input);
+  return std::tuple(row.job, order_of(row.rank), input, order_of(row.gpu), row.start_ns, row.input);
 }
 
 }  // namespace
@@ -35,13 +35,16 @@ ShownGpus shown_gpus(const std::vector<TimelineRow>& timeline) {
   for (const TimelineRow& row : timeline) shown.rows.push_back({&row, {}});
   std::stable_sort(shown.rows.begin(), shown.rows.end(),
                    [](const ShownGpu& a, const ShownGpu& b) { return key_of(*a.row) < key_of(*b.row); });
+  // In order of jobs.
+  const bool several_jobs = !shown.rows.empty() && shown.rows.front().row->job != shown.rows.back().row->job;
   for (std::size_t first = 0; first < shown.rows.size();) {
     std::size_t end = first + 1;
     while (end < shown.rows.size() && is_same_gpu(*shown.rows[first].row, *shown.rows[end].row)) end++;
     for (std::size_t i = first; i < end; i++) {
       const TimelineRow& row = *shown.rows[i].row;
       std::string& label = shown.rows[i].label;
-      label = rank_label(row.rank, row.input);
+      if (several_jobs) label = fmt::format("job {} ", row.job);
+      label += rank_label(row.rank, row.input);
       label += row.gpu.present() ? fmt::format(" gpu {}", row.gpu.value()) : " gpu ?";
       if (end - first > 1) label += fmt::format(" window {}/{}", i - first + 1, end - first);
     }

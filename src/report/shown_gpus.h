@@ -11,7 +11,8 @@
 
 namespace chopper {
 
-/// One row with its name: "rank 3 gpu 0", "rank 3 gpu 0 window 2/3"; the input stands for an unknown rank.
+/// One row with its name: "rank 3 gpu 0", "rank 3 gpu 0 window 2/3"; the input stands for an unknown rank. Where there
+/// are several jobs: "job 1 rank 3 gpu 0".
 struct ShownGpu {
   const TimelineRow* row = nullptr;
   std::string label;
@@ -35,7 +36,7 @@ bool is_same_gpu(const A& a, const B& b) {
   const auto equal = [](const Field<std::int64_t>& x, const Field<std::int64_t>& y) {
     return x.present() == y.present() && (!x.present() || x.value() == y.value());
   };
-  return equal(a.rank, b.rank) && equal(a.gpu, b.gpu) && (a.rank.present() || a.input == b.input);
+  return a.job == b.job && equal(a.rank, b.rank) && equal(a.gpu, b.gpu) && (a.rank.present() || a.input == b.input);
 }
 
 /// Returns "rank 3", or "input 7" when the rank is unknown.

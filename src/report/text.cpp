@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/health_counts.h"
+#include "report/jobs_text.h"
 #include "report/losses.h"
 #include "report/quantity.h"
 #include "report/shown_gpus.h"
@@ -22,16 +23,17 @@ constexpr std::size_t kLabelColumns = 13;  // "evidence     "
 
 // "2 ranks", or "2 traces" when no rank is known.
 std::string ranks_text(const Answer& answer) {
-  std::set<std::int64_t> ranks;
+  std::set<std::pair<std::int64_t, std::int64_t>> ranks;  // with the job
   std::size_t unknown = 0;
   for (const InputRow& input : answer.inputs) {
+    if (!is_of_shown_job(answer, input)) continue;
     if (input.rank.present()) {
-      ranks.insert(input.rank.value());
+      ranks.emplace(input.job.present() ? input.job.value() : 0, input.rank.value());
     } else {
       unknown++;
     }
   }
-  if (ranks.empty()) return counted(answer.inputs.size(), "trace");
+  if (ranks.empty()) return counted(unknown, "trace");
   std::string out = counted(ranks.size(), "rank");
   if (unknown > 0) out += " and " + counted(unknown, "trace") + " of unknown rank";
   return out;
@@ -66,12 +68,14 @@ std::string gpus_text(const Answer& answer) {
 std::string inputs_text(const Answer& answer) {
   std::set<std::string> formats;
   double bytes = 0;
+  std::size_t num = 0;
   for (const InputRow& input : answer.inputs) {
+    if (!is_of_shown_job(answer, input)) continue;
+    num++;
     formats.insert(printable(input.format));
     bytes += static_cast<double>(input.bytes);
   }
-  return fmt::format("{} of {} {}", bytes_text(bytes), fmt::join(formats, " and "),
-                     answer.inputs.size() == 1 ? "trace" : "traces");
+  return fmt::format("{} of {} {}", bytes_text(bytes), fmt::join(formats, " and "), num == 1 ? "trace" : "traces");
 }
 
 // The most severe kinds after the counts, as far as they are losses: "(truncated, negative_duration)".
@@ -247,6 +251,7 @@ std::string answer_text(const Answer& answer, const TextOptions& options) {
   }
   add_selection(page, answer, checked);
   const TimeBasis basis = time_basis(answer);
+  add_jobs(page, answer, basis);
   add_split(page, answer, basis, checked);
   add_gpu_table(page, answer, basis);
   add_losses(page, answer, basis);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/health_counts.h"
+#include "report/jobs_text.h"
 #include "report/losses.h"
 #include "report/quantity.h"
 #include "report/shown_gpus.h"
@@ -271,9 +272,10 @@ void add_step_title(Page& page, const Answer& answer, const TimeBasis& basis, bo
   page.tab(kNoteColumn);
   if (several) page.add(fmt::format("{:>{}}", "min..max", kRangeColumns - 1), Style::dim);
   page.tab(kNoteColumn + (several ? kRangeColumns : 0));
+  const std::string jobs = of_jobs(answer, basis);
   if (!basis.steps) {
-    page.add("first to last gpu work", Style::dim);
-    if (several) page.add(", mean of " + shown_gpus(answer.timeline).counted_rows(), Style::dim);
+    page.add(jobs.empty() ? "first to last gpu work" : "span", Style::dim);  // what fits
+    if (several) page.add(", mean of " + shown_gpus(answer.timeline).counted_rows() + jobs, Style::dim);
     page.end_line();
     return;
   }
@@ -282,8 +284,9 @@ void add_step_title(Page& page, const Answer& answer, const TimeBasis& basis, bo
   std::string text = "mean of " + counted(num_steps, "step");
   if (basis.gpus.size() < answer.timeline.size())
     text += fmt::format(" on {} of {}", basis.gpus.size(), counted(answer.timeline.size(), "gpu"));
-  else if (several)
+  else if (several && (jobs.empty() || !basis.with_last))
     text += " on " + counted(basis.gpus.size(), "gpu");
+  text += jobs;
   if (basis.with_last) text += ", to its last work";
   page.add(text, Style::dim);
   page.end_line();
@@ -311,6 +314,7 @@ std::string unlike_steps_text(const Answer& answer, const TimeBasis& basis) {
 
 // The line of the run: step time, tokens, utilisation; only what is known.
 void add_throughput(Page& page, const Answer& answer) {
+  if (num_shown_jobs(answer) > 1) return;
   const ThroughputRow* best = nullptr;
   for (const ThroughputRow& row : answer.throughput) {
     if (row.step_time_ns.present() && (best == nullptr || (row.mfu.present() && !best->mfu.present()))) best = &row;
@@ -433,8 +437,8 @@ void add_losses(Page& page, const Answer& answer, const TimeBasis& basis) {
   const std::vector<Loss> losses = find_losses(answer, basis);
   if (losses.empty()) return;
   const ShownSplit shown = shown_split(basis.mean);
-  add_section(page, fmt::format("largest losses{}{}", basis.steps ? " of a step" : "",
-                                is_part_of_work(answer.selection) ? " in the selection" : ""));
+  add_section(page, fmt::format("largest losses{}{}{}", basis.steps ? " of a step" : "",
+                                is_part_of_work(answer.selection) ? " in the selection" : "", of_jobs(answer, basis)));
   page.add(", each by itself, without contention");
   page.add_right("more with report", Style::dim);
   page.end_line();

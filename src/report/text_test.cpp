@@ -251,6 +251,76 @@ TEST(AnswerText, ConsecutiveWindowsAreOneGpu) {
   check_width(text);
 }
 
+// Four gpus: ranks 0 and 1 of a job of 2, rank 0 of a job of 8, one of unknown rank.
+Answer three_jobs() {
+  Answer answer = answer_of(4);
+  const std::array<std::int64_t, 4> jobs = {0, 0, 1, 2};
+  for (std::size_t i = 0; i < 4; i++) {
+    answer.inputs[i].job = jobs[i];
+    answer.gpus[i].job = answer.timeline[i].job = jobs[i];
+  }
+  answer.inputs[2].rank = answer.gpus[2].rank = answer.timeline[2].rank = 0;
+  answer.inputs[3].rank = answer.gpus[3].rank = answer.timeline[3].rank = Reason::rank_unknown;
+  answer.jobs = {{true, 2, 2, true}, {true, 8, 1, true}, {false, std::nullopt, 1, true}};
+  for (const std::int64_t job : {0, 1, 2}) {
+    ThroughputRow row;
+    row.job = job;
+    row.convention = "shapes";
+    row.step_time_ns = 77'000'000;
+    answer.throughput.push_back(row);
+  }
+  return answer;
+}
+
+TEST(AnswerText, SeveralJobsAreNotOne) {
+  const std::string text = answer_text(three_jobs(), {.run_name = "run"});
+  check_width(text);
+  EXPECT_EQ(check_sums(text), 6) << text;
+  EXPECT_NE(text.find("run          3 ranks and 1 trace of unknown rank, 4 x AMD"), std::string::npos) << text;
+  EXPECT_NE(text.find("\njobs         3 jobs in this run (world sizes 2, 8; 1 trace without a rank): "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("not of one job"), std::string::npos) << text;
+  EXPECT_NE(text.find("--set-rank FILE=N"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\nstep "), std::string::npos) << text;  // of which job?
+  EXPECT_NE(text.find(" span, mean of 4 gpus of 3 jobs\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nlargest losses of 3 jobs, upper bounds"), std::string::npos) << text;
+  EXPECT_NE(text.find("\neach gpu\n"), std::string::npos) << text;  // rank 0 of two jobs is no window of one
+  for (const char* label : {"job 0 rank 0 gpu 0", "job 0 rank 1 gpu 0", "job 1 rank 0 gpu 0", "job 2 input 3 gpu 0"})
+    EXPECT_NE(text.find(label), std::string::npos) << label << text;
+}
+
+TEST(AnswerText, OneSelectedJobIsAnsweredAlone) {
+  Answer answer = three_jobs();
+  answer.timeline.erase(answer.timeline.begin() + 2, answer.timeline.end());
+  answer.gpus.erase(answer.gpus.begin() + 2, answer.gpus.end());
+  answer.jobs[1] = {true, 8, 0, false};
+  answer.jobs[2] = {false, std::nullopt, 0, false};
+  answer.throughput.resize(1);
+  const std::string text = answer_text(answer, {.run_name = "run"});
+  EXPECT_NE(text.find("run          2 ranks, 2 x AMD Instinct MI300X, 24.7 MB of pytorch traces\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("job"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nstep                    77.0 ms"), std::string::npos) << text;
+}
+
+TEST(AnswerText, MeansOfTheOnlyJobWithStepsSaySo) {
+  Answer answer = three_jobs();
+  CoverageRow coverage;
+  coverage.iteration_rule = "profiler_step";
+  answer.coverage.push_back(coverage);
+  TimelineRow window = answer.timeline[2];
+  window.scope = "iteration";
+  window.ordinal = 0;
+  window.window_ns = window.window_busy_ns = window.window_compute_ns = 500;
+  window.complete = true;
+  window.last = false;
+  answer.windows.push_back(window);
+  const std::string text = answer_text(answer, {.run_name = "run"});
+  EXPECT_NE(text.find(" job 1 alone; report each by itself"), std::string::npos) << text;
+  EXPECT_NE(text.find("mean of 1 step of job 1\n"), std::string::npos) << text;
+}
+
 TEST(AnswerText, GpusAreInOrderOfRankThenGpu) {
   Answer answer = answer_of(4);
   const std::array<std::pair<int, int>, 4> places = {{{10, 0}, {2, 11}, {2, 3}, {0, 0}}};

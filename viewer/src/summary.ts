@@ -2,6 +2,7 @@
 // The head of the page: what the run is, and the few numbers that answer most questions.
 import { plain, text_of_value } from "./format";
 import type { Sentence } from "./figure";
+import { jobs_of, rows_of_jobs } from "./jobs";
 import { text_of } from "./report";
 import type { Quantity, View } from "./view";
 import { over } from "./view";
@@ -17,7 +18,10 @@ export interface Card {
 export function run_line(view: View): string {
   const parts: string[] = [];
   const inputs = view.rows("inputs");
-  const ranks = new Set(inputs.map((row) => row["rank"]).filter((rank) => typeof rank === "number"));
+  const num_jobs = jobs_of(inputs).length;
+  if (num_jobs > 1) parts.push(`${plain(num_jobs, 0)} jobs`);
+  const ranked = inputs.filter((row) => typeof row["rank"] === "number");
+  const ranks = new Set(ranked.map((row) => `${text_of(row, "job")}/${text_of(row, "rank")}`));
   if (ranks.size > 0) parts.push(`${plain(ranks.size, 0)} ${ranks.size === 1 ? "rank" : "ranks"}`);
   const cut = view.facts.left_out.find((left) => left.table === "gpus");
   if (cut !== undefined) parts.push(`${plain(cut.rows, 0)} GPUs`);
@@ -40,9 +44,9 @@ export function cards(view: View): Card[] {
   const span = view.sum("timeline", "span_ns", trace);
   const share = (column: string): Quantity => over(view.sum("timeline", column, trace), span);
   const found: Card[] = [];
-  const throughput = view.rows("throughput");
+  const throughput = rows_of_jobs(view, "throughput");
   const first = throughput[0];
-  if (first !== undefined) {
+  if (first !== undefined && jobs_of(throughput).length < 2) {
     found.push({
       title: "Step time",
       value: view.at("throughput", first, "step_time_ns"),

@@ -14,12 +14,13 @@ import { option_of } from "../src/draw/options";
 import { light } from "../src/palette";
 import { all_panels } from "../src/panels/sections";
 import { parse_report } from "../src/report";
+import type { Report } from "../src/report";
 import { cards, run_line } from "../src/summary";
 import type { Quantity, View } from "../src/view";
 import { reason_text } from "../src/view";
 import { evaluate, is_same } from "./evaluate";
 import { example_report_text } from "./example_report";
-import { empty_report, small_report, view_of } from "./small_report";
+import { empty_report, small_report, tables, view_of } from "./small_report";
 
 const snapshots = process.env["CHOPPER_SNAPSHOTS"] ?? "test/snapshots";
 
@@ -189,6 +190,41 @@ test("labels of kernels are those of the text answer", () => {
   assert.equal(kernel_label("void at::native::elementwise_kernel<4, (anonymous namespace)::Add>(int, float*)", 60), "elementwise_kernel<4, Add>");
   assert.equal(kernel_label("Cijk_Alik_Bljk_BBS_BH_MT256x128x64_MI16", 60), "Cijk_Alik_Bljk..._MT256x128x64_MI16");
   assert.equal(kernel_label("abcdefgh", 6), "abc...");
+});
+
+// The small report again, as two jobs of one rank each.
+function report_of_jobs(): Report {
+  const rows = structuredClone(tables);
+  rows["inputs"]!.forEach((row, i) => Object.assign(row, { job: i, rank: 0 }));
+  for (const table of ["gpus", "timeline", "ranks"]) for (const row of rows[table]!) row["rank"] = 0;
+  for (const table of ["steps", "throughput"]) rows[table] = [0, 1].flatMap((job) => rows[table]!.map((row) => ({ job, ...row, num_gpus: 1 })));
+  rows["steps"]!.forEach((row, i) => Object.assign(row, { step_ns: 1_000_000 + 100_000 * i }));
+  return parse_report(JSON.stringify({ chopper: { version: "1", schema: 1 }, ...rows }));
+}
+
+test("several jobs have no step time in common", () => {
+  const report = report_of_jobs();
+  const view = view_of(report);
+  assert.match(run_line(view), /^2 jobs, 2 ranks, 2 x NVIDIA H100/);
+  assert.ok(cards(view).every((card) => !["Step time", "Tokens per GPU", "MFU"].includes(card.title)));
+  const figure = (id: string, of: View): Figure => all_panels.find((panel) => panel.id === id)!.build(of) as Figure;
+  assert.match(sentence_text(figure("steps", view).says), /2 jobs/);
+  assert.equal(figure("steps", view).chart, undefined);
+  assert.deepEqual(figure("steps", view).table.rows.map((row) => row[0]), ["0", "0", "1", "1"]);
+  assert.match(sentence_text(figure("throughput", view).says), /2 jobs/);
+  assert.deepEqual(figure("throughput", view).table.columns, ["convention", "job 0 causal", "job 1 causal"]);
+  assert.deepEqual(figure("ranks", view).table.rows.map((row) => row[0]).sort(), ["rank 0 (input 0)", "rank 0 (input 1)"]);
+  assert.ok(figure("ranks", view).notes!.some((note) => /several jobs/.test(note)));
+  // A chosen gpu has the steps of its job.
+  const second = view_of(report, view.gpus.find((gpu) => gpu.input === 1)!);
+  assert.deepEqual(cards(second)[0]!.value.value, 1_200_000);
+  assert.match(sentence_text(figure("steps", second).says), /^The only step that counts takes 1\.200 ms/);
+  assert.deepEqual(figure("throughput", second).table.columns, ["convention", "causal"]);
+  for (const of of [view, second]) {
+    for (const quantity of quantities_of(of)) {
+      assert.ok(is_same(evaluate(JSON.parse(JSON.stringify(quantity.from)), Object.fromEntries(report.tables)), quantity.value), JSON.stringify(quantity));
+    }
+  }
 });
 
 test("the head names the run", () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Panel } from "../figure";
 import { no_rows } from "../figure";
+import { jobs_of } from "../jobs";
 import type { Row } from "../report";
 import { text_of } from "../report";
 import { number_in } from "./shared_rows";
@@ -66,7 +67,10 @@ export const panel: Panel = {
           ),
         ]),
       },
-      notes: is_cut ? [`Of ${by_speed.length.toLocaleString("en-US")} GPUs the ${MAX_SHOWN / 2} slowest and the ${MAX_SHOWN / 2} fastest are shown.`] : [],
+      notes: [
+        ...(jobs_of(view.rows("inputs")).length > 1 ? ["The traces are of several jobs: each GPU is compared with those of its own."] : []),
+        ...(is_cut ? [`Of ${by_speed.length.toLocaleString("en-US")} GPUs the ${MAX_SHOWN / 2} slowest and the ${MAX_SHOWN / 2} fastest are shown.`] : []),
+      ],
     };
 
     // ratio - 1; the 1 is the gpus' own median by definition.
@@ -81,7 +85,9 @@ export const panel: Panel = {
 export function rank_label(row: Row, all: readonly Row[]): string {
   const process = row["rank"] === null || row["rank"] === undefined ? `input ${text_of(row, "input")}` : `rank ${text_of(row, "rank")}`;
   const several = all.some((other) => other !== row && other["rank"] === row["rank"] && other["input"] === row["input"]);
-  return several ? `${process} gpu ${text_of(row, "gpu")}` : process;
+  const label = several ? `${process} gpu ${text_of(row, "gpu")}` : process;
+  const is_elsewhere = typeof row["rank"] === "number" && all.some((other) => other["rank"] === row["rank"] && other["input"] !== row["input"]);
+  return is_elsewhere ? `${label} (input ${text_of(row, "input")})` : label; // of another job, or another window
 }
 
 function capital(text: string): string {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Panel } from "../figure";
 import { no_rows } from "../figure";
+import { jobs_of, rows_of_jobs } from "../jobs";
 import type { Row } from "../report";
 import { text_of } from "../report";
 import { MAX_ITERATIONS } from "./shared_rows";
@@ -17,13 +18,33 @@ export const panel: Panel = {
   shows: "How long each step takes on the GPUs: a step lasts as long as its longest window.",
   reads: ["steps", "timeline"],
   build(view) {
-    const all = view.rows("steps");
+    const all = rows_of_jobs(view, "steps");
     const rows = all.slice(0, MAX_ITERATIONS);
     if (rows.length === 0) return no_rows("steps", "iterations are found");
+    const jobs = jobs_of(all);
+    if (jobs.length > 1) {
+      return {
+        says: [`The steps are of ${jobs.length} jobs, and none is of all: choose a GPU, or report each job by itself.`],
+        how: "steps: rows of each job.",
+        table: {
+          columns: ["job", "iteration", "shortest", "longest (step)", "slowest rank", "complete", "last"],
+          rows: rows.map((row) => [
+            text_of(row, "job"),
+            label_of(row),
+            view.at("steps", row, "shortest_ns"),
+            view.at("steps", row, "step_ns"),
+            view.at("steps", row, "slowest_rank"),
+            text_of(row, "complete"),
+            text_of(row, "last"),
+          ]),
+        },
+        notes: rows.length < all.length ? [`The first ${rows.length} of ${all.length} steps are listed.`] : [],
+      };
+    }
     const middle = rows.map((row) =>
       view.median("timeline", "window_ns", { scope: "iteration", ordinal: Number(row["ordinal"]) }),
     );
-    const counted = { complete: true, last: false };
+    const counted = { complete: true, last: false, ...(jobs.length === 1 ? { job: jobs[0]! } : {}) };
     const num_counted = view.count("steps", "step_ns", counted);
     const notes: string[] = [];
     if (rows.length < all.length) notes.push(`The first ${rows.length} of ${all.length} steps are drawn.`);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Panel } from "../figure";
 import { no_rows } from "../figure";
+import { jobs_of, rows_of_jobs } from "../jobs";
 import { text_of } from "../report";
 
 const COLUMNS: [string, string][] = [
@@ -21,14 +22,17 @@ export const panel: Panel = {
   shows: "What the run achieves, by each convention of counting FLOPs.",
   reads: ["throughput"],
   build(view) {
-    const rows = view.rows("throughput");
+    const rows = rows_of_jobs(view, "throughput");
     const first = rows[0];
     if (first === undefined) return no_rows("throughput", "steps are complete");
     const time = view.at("throughput", first, "step_time_ns");
     const tokens = view.at("throughput", first, "tokens_per_s");
+    const num_jobs = jobs_of(rows).length;
     return {
       says:
-        time.value === null
+        num_jobs > 1
+          ? [`The traces are of ${num_jobs} jobs: each has its own throughput, and there is none of all.`]
+          : time.value === null
           ? ["There is no step time."]
           : [
               "A step takes ",
@@ -39,7 +43,7 @@ export const panel: Panel = {
             ],
       how: "throughput, one column for each convention: FLOPs from recorded shapes, causal attention counted half, or the PaLM formula.",
       table: {
-        columns: ["convention", ...rows.map((row) => text_of(row, "convention"))],
+        columns: ["convention", ...rows.map((row) => (num_jobs > 1 ? `job ${text_of(row, "job")} ` : "") + text_of(row, "convention"))],
         rows: COLUMNS.map(([column, title]) => [title, ...rows.map((row) => view.at("throughput", row, column))]),
       },
       table_open: true,
