@@ -713,7 +713,7 @@ class Attribution {
       const bool before_node = stack.before_node;
       for (const std::uint32_t row : records_of(c)) {
         if (labels_.operation[row] == kNoString && partner.found && !partner.mixed &&
-            partner.label.operation != kNoString)
+            partner.label.operation != kNoString && names_node(stack.engine_node, partner.label))
           set_operation(row, partner.label.operation, LabelRule::forward_link);
         const bool accumulates = stack.accumulate || (!node && !stack.engine && adds_gradients(stack));
         if (labels_.operation[row] == kNoString && accumulates) set_operation(row, name("b_ga"), LabelRule::engine);
@@ -728,6 +728,19 @@ class Attribution {
       }
     }
     name_gathers_of_backward();
+  }
+
+  // Whether the operation of a node's partner is its own. A C++ function with a gradient of its own may have no forward
+  // operator with a number: its partner is then another one, that only tells where the function was called.
+  bool names_node(RowId node, const Named& of_partner) {
+    const bool by_operator =
+        of_partner.operation_rule == LabelRule::operator_name || of_partner.operation_rule == LabelRule::host_range;
+    if (!by_operator) return true;
+    const StringId name = trace_.ranges.name[index_of(node)];
+    if (!names_->facts(name, trace_.ranges.kind[index_of(node)]).custom_function) return true;
+    const std::optional<std::uint32_t> partner = partners_->partner_of(node);
+    return partner && is_called_like(trace_.strings.view(trace_.ranges.name[partners_->rows()[*partner]]),
+                                     custom_function_of(trace_.strings.view(name)));
   }
 
   bool adds_gradients(const CallStack& stack) const {

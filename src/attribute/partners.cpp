@@ -3,10 +3,45 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 
 #include "attribute/links.h"
 
 namespace chopper {
+namespace {
+
+std::string_view behind_namespaces(std::string_view name) {
+  const std::size_t colons = name.rfind("::");
+  return colons == std::string_view::npos ? name : name.substr(colons + 2);
+}
+
+std::string letters_and_digits_of(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z') {
+      text += static_cast<char>(c - 'A' + 'a');
+    } else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+      text += c;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view custom_function_of(std::string_view node) {
+  constexpr std::string_view kNode = "CppNode<";
+  const std::size_t begin = node.find(kNode);
+  if (begin == std::string_view::npos) return {};
+  const std::string_view name = node.substr(begin + kNode.size());
+  return behind_namespaces(name.substr(0, name.find_first_of("<>")));
+}
+
+bool is_called_like(std::string_view operator_name, std::string_view function_class) {
+  const std::string name = letters_and_digits_of(behind_namespaces(operator_name));
+  const std::string wanted = letters_and_digits_of(function_class);
+  return !name.empty() && (wanted == name || wanted == name + "function");
+}
 
 void ForwardPartners::ForwardThread::sort() {
   if (!std::is_sorted(operators_.begin(), operators_.end())) std::sort(operators_.begin(), operators_.end());

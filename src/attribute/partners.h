@@ -7,12 +7,19 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "model/trace.h"
 
 namespace chopper {
+
+/// The class of a C++ function with a gradient of its own, from the name of its backward node: ROIAlignFunction of
+/// "torch::autograd::CppNode<vision::ops::ROIAlignFunction>". Empty for all other nodes.
+std::string_view custom_function_of(std::string_view node);
+/// Whether a forward operator is called like such a class: "torchvision::roi_align" like ROIAlignFunction.
+bool is_called_like(std::string_view operator_name, std::string_view function_class);
 
 class ForwardPartners {
  public:

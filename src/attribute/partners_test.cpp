@@ -95,6 +95,33 @@ TEST(ForwardPartners, OfThreadsThatFitEquallyTheFirstToBegin) {
   EXPECT_EQ(partner(ForwardPartners(trace), node), first);
 }
 
+TEST(CustomFunctionOf, TheClassInTheBrackets) {
+  EXPECT_EQ(custom_function_of("torch::autograd::CppNode<SplitLookupFunction_rowwise_adagrad_Op>"),
+            "SplitLookupFunction_rowwise_adagrad_Op");
+  EXPECT_EQ(custom_function_of("autograd::engine::evaluate_function: torch::autograd::CppNode<vision::ops::(anonymous "
+                               "namespace)::ROIAlignFunction>"),
+            "ROIAlignFunction");
+  EXPECT_EQ(
+      custom_function_of("torch::autograd::CppNode<fbgemm_gpu::PermutePooledEmbsFunction<&fbgemm_gpu::permute> >"),
+      "PermutePooledEmbsFunction");
+  EXPECT_EQ(custom_function_of("CppNode<Cut"), "Cut");
+  EXPECT_EQ(custom_function_of("CppNode<>"), "");
+  EXPECT_EQ(custom_function_of("MmBackward0"), "");
+  EXPECT_EQ(custom_function_of(""), "");
+}
+
+TEST(IsCalledLike, LettersAndDigitsWithoutNamespaces) {
+  EXPECT_TRUE(is_called_like("torchvision::roi_align", "ROIAlignFunction"));
+  EXPECT_TRUE(is_called_like("torchvision::deform_conv2d", "DeformConv2dFunction"));
+  EXPECT_TRUE(is_called_like("torch_scatter::scatter_sum", "ScatterSum"));
+  EXPECT_TRUE(is_called_like("my_function", "MyFunction"));
+  EXPECT_FALSE(is_called_like("aten::zero_", "SplitLookupFunction_rowwise_adagrad_Op"));
+  EXPECT_FALSE(is_called_like("lib::align", "ROIAlignFunction"));
+  EXPECT_FALSE(is_called_like("lib::roi_align_more", "ROIAlignFunction"));
+  EXPECT_FALSE(is_called_like("lib::", "Function"));
+  EXPECT_FALSE(is_called_like("", ""));
+}
+
 // The rules, one operator after the other (attribution.md 5): F names the thread with most of its numbers; where that
 // has none, another.
 RowId naive(const TraceTables& trace, std::uint32_t backward) {

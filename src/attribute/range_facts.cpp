@@ -5,6 +5,7 @@
 #include <array>
 
 #include "attribute/classes.h"
+#include "attribute/partners.h"
 
 namespace chopper {
 namespace {
@@ -222,6 +223,7 @@ RangeFacts RangeNames::compute(std::string_view name, RangeKind kind) {
   facts.mark = mark == MarkKind::iteration || mark == MarkKind::profiler_step;
   facts.engine = any_prefix(phases_.engine_prefix, name);
   facts.accumulate = any_part(phases_.accumulate_contains, name);
+  facts.custom_function = !custom_function_of(name).empty();
   facts.clip = any_equal(phases_.clip_operators, name);
   facts.copy = is_copy_range(classes_, name);
   facts.param_comms = name == "record_param_comms";

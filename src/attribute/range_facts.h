@@ -56,7 +56,8 @@ struct RangeFacts {
   bool before_node = false;     ///< a hook that runs before a node of the engine
   bool prefetch = false;        ///< gathers ahead of use
   bool module = false;
-  bool mark = false;  ///< delimits iterations: no operation
+  bool mark = false;             ///< delimits iterations: no operation
+  bool custom_function = false;  ///< backward node of a C++ function with a gradient of its own
   std::int32_t layer = kUnknownLayer;
   LabelRule layer_rule = LabelRule::none;
   StringId operation = kNoString;  ///< in the table of operations

@@ -173,6 +173,18 @@ def partners(ranges):
     return result
 
 
+CPP_NODE = re.compile(r"CppNode<(?:[^<>]*::)?([^<>]*)")
+
+
+def may_name(forward, node):
+    """Whether the operator's own name may stand for the node: not for C++ functions that are called otherwise."""
+    function = CPP_NODE.search(node.name)
+    if not function or not function[1]:
+        return True
+    plain = [re.sub(r"[\W_]", "", name, flags=re.ASCII).lower() for name in (forward.name.split("::")[-1], function[1])]
+    return bool(plain[0]) and plain[1] in (plain[0], plain[0] + "function")
+
+
 # ------------------------------------------------------------------------------------------------------------- labels
 
 class Trace:
@@ -408,6 +420,8 @@ class Trace:
         for span in [] if again else chain:
             if span in self.partner:
                 name, how = self.operation_below(self.partner[span])
+                if how.endswith("operator") and not may_name(self.partner[span], span):
+                    break
                 if name:
                     return name, "partner " + how.removeprefix("partner ")
         engines = [r for r in chain if "engine" in self.kinds[r]]
