@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention: scores and their product with the values, 2 b H s_q s_k (d + d_v) FLOPs, half of it where causal; backward
-// is 2.5 times that: five products, with the scores computed again. Bytes: queries, keys, values and result once;
-// backward these, the gradient of the result, and the three gradients.
+// is 2.5 times that: five products, with the scores computed again. Several queries of more keys are unknown. Bytes:
+// queries, keys, values and result once; backward these, the gradient of the result, and the three gradients.
 #include <algorithm>
 #include <array>
 
@@ -107,7 +107,10 @@ std::optional<Work> work_in(const Attention& form, const OperatorInputs& inputs,
                     divides(values->heads, queries->heads);
   if (!fits) return std::nullopt;
   const OperatorInput* mask = tensor_at(inputs, form.mask);
-  const bool causal = assume_causal && mask == nullptr && queries->tokens == keys->tokens && queries->tokens > 1;
+  const bool may_be_causal = assume_causal && mask == nullptr && queries->tokens > 1;
+  // Queries of a part of the sequence: which keys each of them sees depends on where that part lies.
+  if (may_be_causal && keys->tokens > queries->tokens) return std::nullopt;
+  const bool causal = may_be_causal && queries->tokens == keys->tokens;
   const double scores = queries->batch * queries->heads * queries->tokens * keys->tokens;
   const double forward = 2 * scores * (queries->width + values->width) * (causal ? 0.5 : 1);
   Work work;

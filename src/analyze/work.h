@@ -27,7 +27,9 @@ struct Work {
 
 /// What shapes do not tell.
 struct WorkAssumptions {
-  bool causal = true;  ///< attention of equal lengths above 1 without a mask of its own computes half the scores
+  /// Attention without a mask of its own: of equal lengths above 1 it computes half the scores, of several queries and
+  /// more keys no one knows how many.
+  bool causal = true;
   bool tf32_products = false;  ///< products of floats run in TF32 (PyTorch's default: convolutions alone)
 };
 

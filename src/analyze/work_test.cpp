@@ -171,12 +171,36 @@ TEST(WorkOf, CausalityNeedsEqualLengthsAndNoMask) {
   const double whole = 4.0 * 2 * 4 * 16 * 16 * 8;
   EXPECT_EQ(flops(sdpa, "[" + q + "," + q + "," + q + ", [2, 4, 16, 16], []]", with_mask), whole);
   EXPECT_EQ(flops(sdpa, "[" + q + "," + q + "," + q + ", [], []]", without), whole / 2);
-  EXPECT_EQ(flops(sdpa, "[[2, 4, 8, 8]," + q + "," + q + ", [], []]", without), whole / 2);      // lengths differ
   EXPECT_EQ(flops(sdpa, "[[2, 4, 1, 8], [2, 4, 1, 8], [2, 4, 1, 8], [], []]", without), 256.0);  // nothing to mask
   // Values may be of another width; queries and keys may not.
   EXPECT_EQ(flops(sdpa, "[" + q + "," + q + ", [2, 4, 16, 4], [], []]", without), whole / 2 * 12 / 16);
   EXPECT_EQ(flops(sdpa, "[" + q + ", [2, 4, 16, 4]," + q + ", [], []]", without), -1);
   EXPECT_EQ(flops(sdpa, "[" + q + ", [2, 3, 16, 8], [2, 3, 16, 8], [], []]", without), -1);
+}
+
+// Of several queries that meet more keys each sees as many as its place in the sequence says: no shape tells it.
+TEST(WorkOf, SeveralQueriesOfMoreKeysAreUnknown) {
+  const auto flops = [](const std::string& name, const std::vector<std::string>& shapes,
+                        const WorkAssumptions& assumptions = {}) {
+    std::string text;
+    for (const std::string& shape : shapes) text += (text.empty() ? "[" : ", ") + shape;
+    const auto work = work_of(name, text + "]", types_of(shapes.size(), "float"), assumptions);
+    return work ? work->flops : -1;
+  };
+  const std::string flash = "aten::_scaled_dot_product_flash_attention", backward = flash + "_backward";
+  const std::string one = "[2, 4, 1, 8]", some = "[2, 4, 8, 8]", more = "[2, 4, 16, 8]", sums = "[2, 4, 8]";
+  const double whole = 4.0 * 2 * 4 * 8 * 16 * 8;
+  EXPECT_EQ(flops(flash, {some, more, more}), -1);
+  EXPECT_EQ(flops(backward, {some, some, more, more, some, sums}), -1);
+  EXPECT_EQ(flops("aten::_flash_attention_forward", {"[2, 8, 4, 8]", "[2, 16, 4, 8]", "[2, 16, 4, 8]"}), -1);
+  EXPECT_EQ(flops(flash, {some, more, more}, {.causal = false}), whole);
+  EXPECT_EQ(flops(backward, {some, some, more, more, some, sums}, {.causal = false}), 2.5 * whole);
+  EXPECT_EQ(flops(flash, {one, more, more}), whole / 8);  // a step of decoding sees all of them
+  // Fewer keys are those of another sequence.
+  EXPECT_EQ(flops(flash, {more, some, some}), whole);
+  EXPECT_EQ(flops(backward, {more, more, some, some, more, "[2, 4, 16]"}), 2.5 * whole);
+  // With a mask of its own all scores are computed.
+  EXPECT_EQ(flops("aten::_scaled_dot_product_efficient_attention", {some, more, more, "[2, 4, 8, 16]"}), whole);
 }
 
 TEST(WorkOf, PackedSequencesAreKnownWhenThereIsOne) {
