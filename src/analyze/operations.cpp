@@ -121,11 +121,17 @@ class WorkCounter {
   /// `flops`: those of the iterations that count, nullptr when the record is in none of them.
   void add(std::uint32_t row, OperationSummary& sum, IterationFlops* flops) {
     const RowId range = labels_.operation_range[row];
+    const std::int64_t duration = trace_.gpu_work.duration_ns[row];
+    const bool is_product = labels_.gpu_class[row] == GpuClass::gemm || labels_.gpu_class[row] == GpuClass::attention;
+    if (flops != nullptr && is_product) {
+      add_wrapping(flops->product_ns, duration);
+      if (labels_.recompute[row] != 0) add_wrapping(flops->repeated_ns, duration);
+    }
     if (range == kNoRow) return;
     if (range != last_) look_up(range);
     if (!work_) return;
-    const std::int64_t duration = trace_.gpu_work.duration_ns[row];
     add_wrapping(sum.known_ns, duration);
+    if (flops != nullptr && is_product) add_wrapping(flops->known_ns, duration);
     if (least_) add_wrapping(sum.least_known_ns, duration);
     if (counted_.empty()) counted_.assign(num_rows(trace_.ranges), false);
     if (counted_[index_of(range)]) return;

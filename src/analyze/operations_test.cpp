@@ -139,6 +139,42 @@ TEST(Operations, WorkOfAnOperatorCountsOnce) {
   EXPECT_EQ(all_of(without_gpu).at({Phase::forward, "mlp_up"}).least_known_ns, 0);
 }
 
+// Products and attention of the iterations that FLOPs are of, whether an operator tells their work or not.
+TEST(Operations, TimeOfKnownWork) {
+  test::HandTrace hand;
+  hand.mark(0);
+  hand.mark(1);
+  const std::string_view shapes = "[[10, 20], [20, 30]]", types = R"(["float", "float"])";
+  const RowId product = hand.add_range("aten::mm", 0, 10, 0, shapes, types);
+  const RowId convolution = hand.add_range("aten::convolution", 20, 30, 0, shapes, types);
+  const auto add = [&](std::int64_t start, std::int64_t length, RowId range, GpuClass gpu_class,
+                       std::int32_t iteration = 0) {
+    return hand.add({.start = start,
+                     .end = start + length,
+                     .gpu_class = gpu_class,
+                     .launched = start - 5,
+                     .iteration = iteration,
+                     .phase = Phase::forward,
+                     .range = range});
+  };
+  add(100, 1, product, GpuClass::gemm);
+  add(110, 2, convolution, GpuClass::gemm);
+  add(120, 4, kNoRow, GpuClass::attention);
+  hand.labels.recompute[add(130, 8, convolution, GpuClass::gemm)] = 1;
+  add(140, 16, product, GpuClass::vector);
+  add(160, 32, kNoRow, GpuClass::vector);
+  add(200, 64, product, GpuClass::gemm, 1);
+  const IterationFlops both = summarise(hand).flops;
+  EXPECT_EQ(both.product_ns, 1 + 2 + 4 + 8 + 64);
+  EXPECT_EQ(both.known_ns, 1 + 64);
+  EXPECT_EQ(both.repeated_ns, 8);
+  hand.labels.iterations.marks[1].closed = false;
+  const IterationFlops first = summarise(hand).flops;
+  EXPECT_EQ(first.num_iterations, 1);
+  EXPECT_EQ(first.product_ns, 1 + 2 + 4 + 8);
+  EXPECT_EQ(first.known_ns, 1);
+}
+
 TEST(Operations, CollectivesAddTheirMessages) {
   test::HandTrace hand;
   hand.mark(0);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/wrapping.h"
+
 namespace chopper {
 namespace {
 
@@ -74,9 +76,14 @@ void set_utilisation(const StepFlops& flops, ThroughputRow& row) {
   row.hfu = utilisation(flops.hardware, row, flops.num_gpus);
 }
 
+// Less known work than this is no base for the FLOPs of a step.
+constexpr double kLeastKnown = 0.95;
+
 // Sums over the gpus whose shapes were recorded, one step each.
 struct ShapeSums {
   double total = 0, forward = 0, recompute = 0, num_gpus = 0;
+  double product_ns = 0, known_ns = 0, repeated_ns = 0;
+  bool tell_a_step() const { return num_gpus > 0 && known_ns >= kLeastKnown * product_ns; }
 };
 
 ShapeSums shape_sums(std::span<const GpuFlops> gpus) {
@@ -86,19 +93,23 @@ ShapeSums shape_sums(std::span<const GpuFlops> gpus) {
     sums.total += gpu.total / real(gpu.num_iterations);
     sums.forward += gpu.forward / real(gpu.num_iterations);
     sums.recompute += gpu.recompute / real(gpu.num_iterations);
+    sums.product_ns += real(gpu.product_ns) / real(gpu.num_iterations);
+    sums.known_ns += real(gpu.known_ns) / real(gpu.num_iterations);
+    sums.repeated_ns += real(gpu.repeated_ns) / real(gpu.num_iterations);
     sums.num_gpus++;
   }
   return sums;
 }
 
 StepFlops by_shapes(const ShapeSums& sums) {
-  if (!(sums.num_gpus > 0)) return {Reason::no_shapes, Reason::no_shapes, 1};
+  if (!sums.tell_a_step()) return {Reason::no_shapes, Reason::no_shapes, 1};
   return {sums.total - sums.recompute, sums.total, sums.num_gpus};
 }
 
-// Share of the forward pass that is computed again; known from shapes alone.
+// Share of the forward pass that is computed again; known from shapes alone, unless there is none.
 std::optional<double> recomputed_share(const ShapeSums& sums) {
   if (!(sums.num_gpus > 0) || !(sums.forward > 0)) return std::nullopt;
+  if (!sums.tell_a_step()) return sums.repeated_ns > 0 ? std::nullopt : std::optional(0.0);
   return sums.recompute / sums.forward;
 }
 
@@ -129,11 +140,16 @@ GpuFlops& GpuFlops::operator+=(const GpuFlops& other) {
   forward += other.forward;
   recompute += other.recompute;
   num_iterations += other.num_iterations;
+  add_wrapping(product_ns, other.product_ns);
+  add_wrapping(known_ns, other.known_ns);
+  add_wrapping(repeated_ns, other.repeated_ns);
   return *this;
 }
 
 GpuFlops flops_of(const GpuSummary& gpu) {
-  return {gpu.flops.total, gpu.flops.forward, gpu.flops.recompute, gpu.flops.num_iterations};
+  const IterationFlops& flops = gpu.flops;
+  return {flops.total,      flops.forward,  flops.recompute,  flops.num_iterations,
+          flops.product_ns, flops.known_ns, flops.repeated_ns};
 }
 
 std::optional<std::int64_t> micro_steps_of(std::span<const InputSummary* const> inputs) {

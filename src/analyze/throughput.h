@@ -21,6 +21,9 @@ struct GpuFlops {
   double forward = 0;    ///< of the forward phase
   double recompute = 0;  ///< of forward work repeated in the backward phase
   std::int64_t num_iterations = 0;
+  std::int64_t product_ns = 0;   ///< summed durations of products and attention
+  std::int64_t known_ns = 0;     ///< part of `product_ns` whose work is known
+  std::int64_t repeated_ns = 0;  ///< part of `product_ns` that repeats forward work
   GpuFlops& operator+=(const GpuFlops& other);
 };
 GpuFlops flops_of(const GpuSummary& gpu);
@@ -46,7 +49,7 @@ struct ThroughputInputs {
   std::int64_t num_gpus = 0;                     ///< gpus the traces show
   std::optional<std::int64_t> world_size = {};   ///< ranks of the job, as the traces state
   std::optional<std::int64_t> micro_steps = {};  ///< as counted in the traces; the facts win
-  std::span<const GpuFlops> flops = {};          ///< one a gpu
+  std::span<const GpuFlops> flops = {};          ///< one a gpu of the steps
 };
 
 /// One row a convention, sorted: causal, palm, shapes. None without steps.

@@ -170,9 +170,39 @@ TEST(Throughput, SaysWhatIsMissing) {
   EXPECT_EQ(rows[0].hfu.reason(), Reason::no_shapes);  // whether anything is recomputed is not known
 }
 
+// Forward convolutions are unknown, for example: the FLOPs of the rest are not those of a step.
+TEST(Throughput, ShapesNeedTheWorkOfNearlyAllProducts) {
+  const GpuSpec gpu = round_gpu();
+  const RunFacts facts = llama3_8b(1, 4096);
+  const std::vector<StepRow> steps = {step(0, 1'000'000'000)};
+  const auto rows_of = [&](const std::vector<GpuFlops>& flops) {
+    return throughput({.steps = steps, .facts = facts, .gpu = &gpu, .num_gpus = 2, .flops = flops});
+  };
+  const GpuFlops nearly_all{.total = 4e13, .forward = 1e13, .num_iterations = 1, .product_ns = 1000, .known_ns = 950};
+  GpuFlops too_little = nearly_all;
+  too_little.known_ns = 949;
+  auto rows = rows_of({nearly_all});
+  EXPECT_DOUBLE_EQ(rows[2].mfu.value(), 0.4);
+  EXPECT_DOUBLE_EQ(rows[2].flops_per_step.value(), 4e13);
+  rows = rows_of({too_little});
+  EXPECT_EQ(rows[2].mfu.reason(), Reason::no_shapes);
+  EXPECT_EQ(rows[2].hfu.reason(), Reason::no_shapes);
+  EXPECT_EQ(rows[2].flops_per_step.reason(), Reason::no_shapes);
+  // Nothing is computed again, whatever the shapes tell.
+  EXPECT_TRUE(rows[0].mfu.present());
+  EXPECT_DOUBLE_EQ(rows[1].hfu.value(), rows[1].mfu.value());
+  too_little.repeated_ns = 1;
+  rows = rows_of({too_little});
+  EXPECT_TRUE(rows[1].mfu.present());
+  EXPECT_EQ(rows[1].hfu.reason(), Reason::no_shapes);
+  // Of all gpus together; those without any shapes do not count.
+  EXPECT_TRUE(rows_of({too_little, nearly_all, nearly_all}).back().mfu.reason() == Reason::no_shapes);
+  EXPECT_DOUBLE_EQ(rows_of({nearly_all, {.num_iterations = 1, .product_ns = 1'000'000}})[2].mfu.value(), 0.4);
+}
+
 TEST(FlopsOf, AddsUpOverTheFilesOfAGpu) {
   GpuSummary gpu;
-  gpu.flops = {135, 110, 5, 2};
+  gpu.flops = {135, 110, 5, 2, 1000, 900, 70};
   for (const char* scope : {"head", "iteration", "iteration", "tail"}) {
     gpu.windows.emplace_back();
     gpu.windows.back().row.scope = scope;
@@ -184,7 +214,13 @@ TEST(FlopsOf, AddsUpOverTheFilesOfAGpu) {
   EXPECT_EQ(flops.forward, 110);
   EXPECT_EQ(flops.recompute, 5);
   EXPECT_EQ(flops.num_iterations, 2);
+  EXPECT_EQ(flops.product_ns, 1000);
+  EXPECT_EQ(flops.known_ns, 900);
+  EXPECT_EQ(flops.repeated_ns, 70);
   flops += flops_of(gpu);
+  EXPECT_EQ(flops.product_ns, 2000);
+  EXPECT_EQ(flops.known_ns, 1800);
+  EXPECT_EQ(flops.repeated_ns, 140);
   EXPECT_EQ(flops.total, 270);
   EXPECT_EQ(flops.num_iterations, 4);
 

@@ -362,6 +362,44 @@ TEST(Merge, StragglersComputeLongerAndWaitLess) {
   EXPECT_EQ(selected.steps[0].num_gpus, 4);
 }
 
+// Its steps, its FLOPs and its peak are those of the same gpus, whatever is shown of them.
+TEST(Merge, ThroughputIsThatOfTheJob) {
+  const auto job = [](const char* other_gpu, bool with_stranger) {
+    std::vector<InputSummary> inputs = list_of(rank_input(0, {5, 6}), rank_input(1, {5, 6}));
+    inputs[0].gpus[0].flops = {.total = 4e6, .num_iterations = 2};
+    inputs[1].gpus[0].flops = {.total = 8e6, .num_iterations = 2};
+    inputs[1].gpus[0].name = other_gpu;
+    if (!with_stranger) return inputs;
+    inputs.push_back(rank_input(2, {5, 6}));
+    inputs.back().facts.rank.reset();
+    inputs.back().facts.world_size.reset();
+    inputs.back().gpus[0].flops = {.total = 1e8, .num_iterations = 2};
+    return inputs;
+  };
+  const auto shapes_of = [](const Answer& answer) {
+    EXPECT_GE(answer.throughput.size(), 3u);
+    return answer.throughput.at(2);  // of the first job
+  };
+  RunOptions only_rank, only_gpu;
+  only_rank.only_rank = 0;
+  only_gpu.only_gpu = 1;
+  const char* gpu = "AMD Instinct MI300X";
+  const ThroughputRow all = shapes_of(merge(job(gpu, false)));
+  EXPECT_EQ(all.flops_per_step, 6e6);
+  ASSERT_TRUE(all.mfu.present());
+  EXPECT_DOUBLE_EQ(all.mfu.value(), 6e6 * 1e-3 / (100 * all.peak_tflops.value() * 2));
+  for (const RunOptions& options : {only_rank, only_gpu}) {
+    const ThroughputRow selected = shapes_of(merge(job(gpu, false), options));
+    EXPECT_EQ(selected.flops_per_step, 6e6);
+    EXPECT_EQ(selected.mfu, all.mfu.value());
+    // The peak that the shown gpu has is not that of the job.
+    EXPECT_EQ(shapes_of(merge(job("NVIDIA H100 80GB HBM3", false), options)).peak_tflops.reason(), Reason::no_peak);
+  }
+  // A file without a rank, beside others with one, is no part of the job.
+  EXPECT_EQ(shapes_of(merge(job(gpu, true))).flops_per_step, 6e6);
+  EXPECT_EQ(shapes_of(merge(job(gpu, true))).mfu, all.mfu.value());
+}
+
 TEST(Merge, ConsecutiveFilesOfARankAreOneGpu) {
   InputSummary early = rank_input(0, {kNoNumber}), late = rank_input(0, {kNoNumber}),
                other = rank_input(1, {kNoNumber, kNoNumber});

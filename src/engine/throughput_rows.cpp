@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analyze/throughput.h"
@@ -11,13 +12,18 @@
 namespace chopper {
 namespace {
 
-// The gpu all rows agree on; nullptr when one is not known or they differ.
-const GpuSpec* common_spec(const std::vector<const GpuRow*>& rows, std::span<const GpuSpec> known) {
-  if (rows.empty() || !rows.front()->spec.present()) return nullptr;
-  const std::string& key = rows.front()->spec.value();
-  const bool same = std::all_of(rows.begin(), rows.end(), [&](const GpuRow* row) { return row->spec == key; });
-  const auto found = std::find_if(known.begin(), known.end(), [&](const GpuSpec& gpu) { return gpu.key == key; });
-  return same && found != known.end() ? &*found : nullptr;
+// What all gpus of a job are, shown or not; nullptr when one is not known or they differ.
+const GpuSpec* common_spec(const RunFacts& facts, const std::vector<InputSummary>& inputs, const Job& job,
+                           std::span<const GpuSpec> known) {
+  const GpuSpec* common = nullptr;
+  for (const std::size_t i : job.inputs) {
+    for (const GpuSummary& gpu : inputs[i].gpus) {
+      const GpuSpec* spec = find_gpu(known, facts.gpu_spec, gpu.name);
+      if (spec == nullptr || (common != nullptr && spec != common)) return nullptr;
+      common = spec;
+    }
+  }
+  return common;
 }
 
 // The steps of a job, which lie together.
@@ -30,12 +36,24 @@ std::span<const StepRow> steps_of(const std::vector<StepRow>& steps, const Field
   return {first, last};
 }
 
-// FLOPs of each gpu of a job. A rank may have several files, one after the other.
-std::vector<GpuFlops> flops_of_gpus(const std::vector<InputSummary>& inputs, const Job& job) {
-  std::map<std::pair<std::int64_t, std::int32_t>, GpuFlops> by_gpu;
+// A rank may have several files, one after the other.
+using GpuKey = std::pair<std::int64_t, std::int32_t>;
+GpuKey key_of(const InputSummary& input, const GpuSummary& gpu) { return {input.facts.rank.value_or(-1), gpu.device}; }
+
+std::int64_t num_gpus_of(const std::vector<InputSummary>& inputs, const Job& job) {
+  std::set<GpuKey> gpus;
   for (const std::size_t i : job.inputs) {
-    for (const GpuSummary& gpu : inputs[i].gpus)
-      by_gpu[{inputs[i].facts.rank.value_or(-1), gpu.device}] += flops_of(gpu);
+    for (const GpuSummary& gpu : inputs[i].gpus) gpus.insert(key_of(inputs[i], gpu));
+  }
+  return static_cast<std::int64_t>(gpus.size());
+}
+
+// FLOPs of each gpu that the steps of the job are of.
+std::vector<GpuFlops> flops_of_steps(const std::vector<InputSummary>& inputs, const Job& job) {
+  std::map<GpuKey, GpuFlops> by_gpu;
+  for (const GpuPlace& place : job.gpus) {
+    const GpuSummary& gpu = inputs[place.input].gpus[place.gpu];
+    by_gpu[key_of(inputs[place.input], gpu)] += flops_of(gpu);
   }
   std::vector<GpuFlops> flops;
   for (const auto& [key, of_gpu] : by_gpu) flops.push_back(of_gpu);
@@ -46,18 +64,16 @@ std::vector<GpuFlops> flops_of_gpus(const std::vector<InputSummary>& inputs, con
 
 std::vector<ThroughputRow> throughput_rows(const Answer& answer, const std::vector<InputSummary>& inputs,
                                            const std::vector<Job>& jobs, std::span<const GpuSpec> known) {
-  std::vector<std::vector<const GpuRow*>> gpus(jobs.size());
-  for (const GpuRow& row : answer.gpus) gpus[static_cast<std::size_t>(row.job)].push_back(&row);
   std::vector<ThroughputRow> rows;
   for (std::size_t j = 0; j < jobs.size(); j++) {
     const Field<std::int64_t> number = job_field(jobs, j);
     std::vector<const InputSummary*> members;
     for (const std::size_t i : jobs[j].inputs) members.push_back(&inputs[i]);
-    const std::vector<GpuFlops> flops = flops_of_gpus(inputs, jobs[j]);
+    const std::vector<GpuFlops> flops = flops_of_steps(inputs, jobs[j]);
     const ThroughputInputs of_job = {.steps = steps_of(answer.steps, number),
                                      .facts = answer.facts,
-                                     .gpu = common_spec(gpus[j], known),
-                                     .num_gpus = static_cast<std::int64_t>(flops.size()),
+                                     .gpu = common_spec(answer.facts, inputs, jobs[j], known),
+                                     .num_gpus = num_gpus_of(inputs, jobs[j]),
                                      .world_size = jobs[j].world_size,
                                      .micro_steps = micro_steps_of(members),
                                      .flops = flops};

@@ -70,6 +70,9 @@ struct OperationSummary {
 struct IterationFlops {
   double total = 0, forward = 0, recompute = 0;
   std::int64_t num_iterations = 0;
+  std::int64_t product_ns = 0;   ///< summed durations of the classes gemm and attention
+  std::int64_t known_ns = 0;     ///< part of `product_ns` whose work is known
+  std::int64_t repeated_ns = 0;  ///< part of `product_ns` that repeats forward work
 };
 
 /// A window and the work launched in its iteration.

@@ -41,7 +41,7 @@ const REASONS: Record<string, string> = {
   no_mark: "no iteration mark",
   no_label: "it has no label",
   outside_layers: "it lies outside the layers",
-  no_shapes: "shapes were not recorded",
+  no_shapes: "shapes were not recorded, or do not tell it",
   no_group: "the process group is not recorded",
   no_links_known: "the links of this GPU are not known",
   single_rank: "there is one rank only",
