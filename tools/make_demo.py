@@ -217,7 +217,11 @@ class Rank:
     def attention(self, backward):
         flops = 4.0 * TOKENS * SEQUENCE * WIDTH / 2
         name = "aten::_flash_attention_backward" if backward else "aten::_flash_attention_forward"
-        with self.range(name, before=7000):
+        dims, kind = [[TOKENS // SEQUENCE, SEQUENCE, HEADS, WIDTH // HEADS]] * 3, ["c10::BFloat16"] * 3
+        if backward:  # gradient, queries, keys, values, result, log of the sums of exponents
+            dims = dims[:1] + dims + dims[:1] + [[TOKENS // SEQUENCE, HEADS, SEQUENCE]]
+            kind = ["c10::BFloat16"] * 5 + ["float"]
+        with self.range(name, before=7000, Input_Dims=dims, Input_type=kind):
             if backward:
                 self.kernel("void flash_bwd_dot_do_o_kernel<Flash_bwd_traits<128> >(Flash_bwd_params)", 34_000, (32, 2, 16))
                 return self.kernel("void flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_traits<128>, true>(Flash_bwd_params)",

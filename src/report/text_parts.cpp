@@ -281,12 +281,11 @@ void add_step_title(Page& page, const Answer& answer, const TimeBasis& basis, bo
   }
   std::size_t num_steps = 0;
   for (const GpuTime& gpu : basis.gpus) num_steps = std::max(num_steps, gpu.num_steps);
-  std::string text = "mean of " + counted(num_steps, "step");
+  std::string text = "mean of " + counted(num_steps, "step") + jobs;
   if (basis.gpus.size() < answer.timeline.size())
     text += fmt::format(" on {} of {}", basis.gpus.size(), counted(answer.timeline.size(), "gpu"));
   else if (several && (jobs.empty() || !basis.with_last))
     text += " on " + counted(basis.gpus.size(), "gpu");
-  text += jobs;
   if (basis.with_last) text += ", to its last work";
   page.add(text, Style::dim);
   page.end_line();

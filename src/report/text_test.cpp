@@ -284,7 +284,7 @@ TEST(AnswerText, SeveralJobsAreNotOne) {
   EXPECT_NE(text.find("--set-rank FILE=N"), std::string::npos) << text;
   EXPECT_EQ(text.find("\nstep "), std::string::npos) << text;  // of which job?
   EXPECT_NE(text.find(" span, mean of 4 gpus of 3 jobs\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("\nlargest losses of 3 jobs, upper bounds"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nlargest losses of 3 jobs, each by itself"), std::string::npos) << text;
   EXPECT_NE(text.find("\neach gpu\n"), std::string::npos) << text;  // rank 0 of two jobs is no window of one
   for (const char* label : {"job 0 rank 0 gpu 0", "job 0 rank 1 gpu 0", "job 1 rank 0 gpu 0", "job 2 input 3 gpu 0"})
     EXPECT_NE(text.find(label), std::string::npos) << label << text;
@@ -318,7 +318,7 @@ TEST(AnswerText, MeansOfTheOnlyJobWithStepsSaySo) {
   answer.windows.push_back(window);
   const std::string text = answer_text(answer, {.run_name = "run"});
   EXPECT_NE(text.find(" job 1 alone; report each by itself"), std::string::npos) << text;
-  EXPECT_NE(text.find("mean of 1 step of job 1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("mean of 1 step of job 1 on 1 of 4 gpus\n"), std::string::npos) << text;
 }
 
 TEST(AnswerText, GpusAreInOrderOfRankThenGpu) {
