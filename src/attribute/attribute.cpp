@@ -241,7 +241,7 @@ class Attribution {
       const PhaseFound found = [&]() -> PhaseFound {
         if (stack.optimizer) return {Phase::optimizer, LabelRule::optimizer};
         if (autograd || stack.engine || stack.backward_operator) return {Phase::backward, LabelRule::engine};
-        if (stack.partnered) return {Phase::forward, LabelRule::forward_link};
+        if (stack.partnered != kNoRow) return {Phase::forward, LabelRule::forward_link};
         if (stack.frame != kNoIndex) return {Phase::forward, LabelRule::module_class};
         if (stack.forward) return {Phase::forward, LabelRule::annotation};
         if (stack.backward) return {Phase::backward, LabelRule::annotation};
@@ -374,7 +374,7 @@ class Attribution {
     bool all_named = true;
   };
 
-  void add_to_stream(Stream& stream, std::size_t call, std::uint32_t row, std::uint32_t pass) {
+  void add_to_stream(Stream& stream, std::uint32_t row, std::uint32_t pass) {
     const RowId operation = labels_.operation_range[row];
     const std::string_view operator_name =
         operation == kNoRow ? std::string_view() : trace_.strings.view(trace_.ranges.name[index_of(operation)]);
@@ -382,7 +382,6 @@ class Attribution {
     item.features = features_of_work(row);
     item.pass = pass;
     item.operation = labels_.operation[row];
-    static_cast<void>(call);
     stream.all_named = stream.all_named && item.operation != kNoString && labels_.layer[row] != kUnknownLayer;
     // A product that takes several kernels is one item.
     const bool same_product = !stream.records.empty() && item.features == bit(Feature::gemm) &&
@@ -402,13 +401,43 @@ class Attribution {
     }
   }
 
+  // Which pass of the engine goes back through each partner: the first.
+  std::vector<std::uint32_t> passes_of_partners() const {
+    struct OfThread {
+      std::vector<std::int64_t> start_ns;
+      std::vector<std::uint32_t> pass;
+    };
+    std::map<std::pair<ThreadId, std::int64_t>, OfThread> threads;
+    for (std::uint32_t i = 0; i < passes_.size(); i++) {
+      OfThread& thread = threads[{passes_[i].thread, passes_[i].forward_thread}];
+      thread.start_ns.push_back(passes_[i].start_ns);
+      thread.pass.push_back(i);
+    }
+    std::vector<std::uint32_t> pass_of(partners_->rows().size(), kNoIndex);
+    const HostRangeTable& ranges = trace_.ranges;
+    for (std::uint32_t row = 0; row < num_rows(ranges); row++) {
+      if (ranges.forward_thread[row] <= 0) continue;
+      const std::optional<std::uint32_t> partner = partners_->partner_of(RowId{row});
+      const auto thread = threads.find({ranges.thread[row], ranges.forward_thread[row]});
+      if (!partner || thread == threads.end()) continue;
+      const std::vector<std::int64_t>& starts = thread->second.start_ns;
+      const auto behind = std::upper_bound(starts.begin(), starts.end(), ranges.start_ns[row]);
+      if (behind == starts.begin()) continue;
+      const std::uint32_t pass = thread->second.pass[static_cast<std::size_t>(behind - starts.begin()) - 1];
+      pass_of[*partner] = std::min(pass_of[*partner], pass);
+    }
+    return pass_of;
+  }
+
   void name_by_sequence() {
     Stream stream;
+    const std::vector<std::uint32_t> pass_of = passes_of_partners();
     const bool has_roots =
         std::any_of(stacks_.calls.begin(), stacks_.calls.end(), [&](const CallStack& s) { return s.root != kNoRow; });
     std::uint32_t pass = 0;
     RowId last_root = kNoRow;
     std::size_t passes_before = 0;
+    std::uint32_t last_backward = kNoIndex;
     ThreadId last_thread{UINT32_MAX};
     for_each_work([&](std::size_t c) { return phases_[c] == Phase::forward; },
                   [&](std::size_t c, std::uint32_t row) {
@@ -417,8 +446,14 @@ class Attribution {
                       pass++;
                       last_thread = stack.thread;
                       last_root = kNoRow;
+                      last_backward = kNoIndex;
                       passes_before = 0;
                     }
+                    // Forward passes may follow each other, as in pipelines; each has its own backward pass.
+                    const std::uint32_t backward =
+                        stack.partnered == kNoRow ? kNoIndex : pass_of[*partners_->number_of(stack.partnered)];
+                    if (backward != kNoIndex && last_backward != kNoIndex && backward != last_backward) pass++;
+                    if (backward != kNoIndex) last_backward = backward;
                     if (has_roots) {
                       if (stack.root != kNoRow && stack.root != last_root) {
                         pass++;
@@ -429,7 +464,7 @@ class Attribution {
                       if (before != passes_before) pass++;
                       passes_before = before;
                     }
-                    add_to_stream(stream, c, row, pass);
+                    add_to_stream(stream, row, pass);
                   });
     if (stream.items.empty()) return;
     std::optional<SequenceResult> best;
@@ -453,41 +488,37 @@ class Attribution {
 
   // Models that nothing names: the layers are what repeats itself in a pass.
   void find_blocks(const Stream& stream) {
-    std::map<std::vector<std::uint32_t>, std::optional<Repetition>> known;  // passes are mostly alike
-    std::vector<std::uint32_t> items, rows;
-    const auto end_pass = [&] {
-      if (rows.empty()) return;
-      const auto [at, inserted] = known.try_emplace(items);
-      if (inserted && known.size() <= kDifferentPasses) at->second = find_repetition(items);
-      if (at->second) {
-        place_blocks(items, rows, *at->second);
-      } else {
-        some_work_unplaced_ = true;
-      }
-      items.clear();
-      rows.clear();
+    struct Pass {
+      std::size_t begin = 0, end = 0;  // records of the stream
+      std::size_t pattern = 0;
     };
-    std::pair<std::uint32_t, std::int32_t> last{UINT32_MAX, 0};
-    for (const auto& [row, item] : stream.records) {
-      const std::pair<std::uint32_t, std::int32_t> pass{stream.items[item].pass, labels_.iteration[row]};
-      if (pass != last) end_pass();
-      last = pass;
-      items.push_back(index_of(gpu_.name[row]));
-      rows.push_back(row);
+    std::vector<Pass> passes;
+    std::map<std::vector<std::uint32_t>, std::size_t> patterns;  // passes are mostly alike
+    std::vector<std::vector<std::int32_t>> layers;
+    std::vector<std::uint32_t> names;
+    std::vector<GpuClass> classes;
+    const auto key_of = [&](std::size_t at) {
+      const auto& [row, item] = stream.records[at];
+      return std::make_pair(stream.items[item].pass, labels_.iteration[row]);
+    };
+    for (std::size_t begin = 0, end = 0; begin < stream.records.size(); begin = end) {
+      names.clear();
+      classes.clear();
+      for (end = begin; end < stream.records.size() && key_of(end) == key_of(begin); end++) {
+        names.push_back(index_of(gpu_.name[stream.records[end].first]));
+        classes.push_back(labels_.gpu_class[stream.records[end].first]);
+      }
+      const auto [at, inserted] = patterns.try_emplace(names, layers.size());
+      // Some passes with layers and some without would pass for different work.
+      if (inserted && patterns.size() > kDifferentPasses) return void(some_work_unplaced_ = true);
+      if (inserted) layers.push_back(layers_by_repetition(names, classes));
+      passes.push_back({begin, end, at->second});
     }
-    end_pass();
-  }
-  // What is left before and behind the blocks lies outside of them, unless something repeats itself there as well.
-  void place_blocks(std::span<const std::uint32_t> items, std::span<const std::uint32_t> rows,
-                    const Repetition& blocks) {
-    const std::size_t end = blocks.begin + blocks.count * blocks.period;
-    const bool starts = !find_repetition(items.first(blocks.begin)), ends = !find_repetition(items.subspan(end));
-    some_work_unplaced_ = some_work_unplaced_ || !starts || !ends;
-    for (std::size_t i = 0; i < rows.size(); i++) {
-      if (i >= blocks.begin && i < end) {
-        set_layer(rows[i], static_cast<std::int32_t>((i - blocks.begin) / blocks.period), LabelRule::repetition);
-      } else if (i < blocks.begin ? starts : ends) {
-        set_layer(rows[i], kOutsideLayers, LabelRule::repetition);
+    for (const Pass& pass : passes) {
+      for (std::size_t i = pass.begin; i < pass.end; i++) {
+        const std::int32_t layer = layers[pass.pattern][i - pass.begin];
+        some_work_unplaced_ = some_work_unplaced_ || layer == kUnknownLayer;
+        if (layer != kUnknownLayer) set_layer(stream.records[i].first, layer, LabelRule::repetition);
       }
     }
   }
@@ -687,7 +718,7 @@ class Attribution {
       for (const std::uint32_t row : records_of(c)) {
         if (is_layer_free(row, stack, around) && around.layer != kUnknownLayer)
           set_layer(row, around.layer, LabelRule::forward_link);
-        if (is_model_work(row)) add_to_stream(stream, c, row, node == kNoRow ? 0 : index_of(node));
+        if (is_model_work(row)) add_to_stream(stream, row, node == kNoRow ? 0 : index_of(node));
       }
     }
     if (stream.items.empty() || sequence_ == nullptr) return;
@@ -789,7 +820,7 @@ class Attribution {
           const RowId node = stacks_.calls[c].last_node;
           if (node != last) pass++;
           last = node;
-          add_to_stream(stream, c, row, pass);
+          add_to_stream(stream, row, pass);
         });
     if (stream.items.empty() || sequence_ == nullptr) return;
     for (const KernelSequence& sequence : rules_.operations.sequences) {
@@ -935,10 +966,10 @@ class Attribution {
       set_operation(row, name(kind_of_collective(trace_, labels_.operations, row, metadata, &stack)),
                     LabelRule::stream_order);
       const bool backward = is_autograd_thread(stack.thread) || stack.engine || stack.backward_operator;
-      labels_.phase[row] = stack.optimizer                                            ? Phase::optimizer
-                           : backward                                                 ? Phase::backward
-                           : stack.partnered || stack.forward || stack.root != kNoRow ? Phase::forward
-                                                                                      : Phase::other;
+      labels_.phase[row] = stack.optimizer                                                      ? Phase::optimizer
+                           : backward                                                           ? Phase::backward
+                           : stack.partnered != kNoRow || stack.forward || stack.root != kNoRow ? Phase::forward
+                                                                                                : Phase::other;
       labels_.phase_rule[row] = LabelRule::stream_order;
       if (stack.layer != kUnknownLayer) set_layer(row, stack.layer, LabelRule::stream_order);
     }

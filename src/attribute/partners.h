@@ -32,11 +32,13 @@ class ForwardPartners {
     const std::uint32_t number = number_[index_of(backward)];
     return number == kNone ? std::nullopt : std::optional(number);
   }
-  /// Whether this operator is the partner of some backward one.
-  bool has_partner(RowId forward) const {
+  /// Number of an operator that is the partner of some backward one.
+  std::optional<std::uint32_t> number_of(RowId forward) const {
     const std::uint32_t number = number_[index_of(forward)];
-    return number != kNone && rows_[number] == index_of(forward);  // backward operators have numbers, too
+    const bool is_forward = number != kNone && rows_[number] == index_of(forward);  // backward ones have numbers, too
+    return is_forward ? std::optional(number) : std::nullopt;
   }
+  bool has_partner(RowId forward) const { return number_of(forward).has_value(); }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,7 @@ std::optional<Repetition> found_in(std::string_view text) {
 
 TEST(Repetition, OfBlocks) {
   // Embedding; norm, attention, product, four times; final norm, head.
-  EXPECT_EQ(found_in("enapnapnapnapnh"), (Repetition{1, 3, 4}));
+  EXPECT_EQ(found_in("enapnapnapnapnh"), (Repetition{1, 3, 4, 1}));
   EXPECT_EQ(found_in("abcabcabc"), (Repetition{0, 3, 3}));
   EXPECT_EQ(found_in("xxabcdabcdabcdyy"), (Repetition{2, 4, 3}));
   // Blocks that hold a repetition themselves: the longer one counts.
@@ -42,15 +43,22 @@ TEST(Repetition, OfEqualItemsTheShortestPart) {
   EXPECT_EQ(found_in("abcabcabcabcabcabc"), (Repetition{0, 3, 6}));
 }
 
+TEST(Repetition, RestGoesOnAsThePartsDo) {
+  EXPECT_EQ(found_in("xbcabcabcabcaby"), (Repetition{1, 3, 4, 1}));
+  EXPECT_EQ(found_in("abcabcabcabxyz"), (Repetition{0, 3, 3, 2}));
+}
+
 TEST(Repetition, LeavesLongSequencesAlone) {
-  std::vector<std::uint32_t> items;
-  for (std::uint32_t i = 0; i < 100'000; i++) items.push_back(i % 2'000);
-  EXPECT_EQ(find_repetition(items), (Repetition{0, 2'000, 50}));
-  items.push_back(0);
-  EXPECT_EQ(find_repetition(items), std::nullopt);
-  items.clear();
-  for (std::uint32_t i = 0; i < 50'000; i++) items.push_back(i % 2'001);
-  EXPECT_EQ(find_repetition(items), std::nullopt);
+  const auto found = [](std::uint32_t num_items, std::uint32_t period) {
+    std::vector<std::uint32_t> items;
+    for (std::uint32_t i = 0; i < num_items; i++) items.push_back(i % period);
+    return find_repetition(items);
+  };
+  EXPECT_EQ(found(10'000, 2'000), (Repetition{0, 2'000, 5, 0}));
+  EXPECT_EQ(found(10'000, 2'001), std::nullopt);
+  EXPECT_EQ(found(100'000, 200), (Repetition{0, 200, 500, 0}));
+  EXPECT_EQ(found(100'000, 201), std::nullopt);
+  EXPECT_EQ(found(100'001, 10), std::nullopt);
 }
 
 // Every repetition there is, tried one by one.
@@ -67,7 +75,12 @@ std::optional<Repetition> naive(const std::vector<std::uint32_t>& items) {
       const std::set<std::uint32_t> different(items.begin() + static_cast<std::ptrdiff_t>(begin),
                                               items.begin() + static_cast<std::ptrdiff_t>(begin + period));
       if (count < 3 || 2 * count * period < items.size() || different.size() < 2) continue;
-      if (count * period > best.count * best.period) best = {begin, period, count};
+      std::size_t rest = 0;
+      while (begin + count * period + rest < items.size() &&
+             items[begin + count * period + rest] == items[begin + (count - 1) * period + rest])
+        rest++;
+      const bool longer = period == best.period && count == best.count && rest > best.rest;
+      if (count * period > best.count * best.period || longer) best = {begin, period, count, rest};
     }
   }
   return best.count == 0 ? std::nullopt : std::optional(best);
@@ -91,6 +104,54 @@ TEST(Repetition, AgreesWithTryingAll) {
     ASSERT_EQ(find_repetition(items), expected) << i;
   }
   EXPECT_GT(num_found, 5'000u);
+}
+
+// P to T multiply, A and B attend, all others do neither. Of each kernel: its layer, . outside of them, ? unknown.
+std::string layers_of(std::string_view text) {
+  const std::vector<std::uint32_t> names(text.begin(), text.end());
+  std::vector<GpuClass> classes;
+  for (const char c : text) {
+    classes.push_back(c >= 'P' && c <= 'T'   ? GpuClass::gemm
+                      : c == 'A' || c == 'B' ? GpuClass::attention
+                                             : GpuClass::vector);
+  }
+  std::string layers;
+  for (const std::int32_t layer : layers_by_repetition(names, classes))
+    layers += layer == kUnknownLayer ? '?' : layer == kOutsideLayers ? '.' : static_cast<char>('0' + layer);
+  return layers;
+}
+
+TEST(LayersByRepetition, AreTheParts) {
+  EXPECT_EQ(layers_of("ePAQgPAQgPAQgH"), ".000011112222.");
+  EXPECT_EQ(layers_of("PAQgPAQgPAQg"), "000011112222");
+  EXPECT_EQ(layers_of("abcdef"), "??????");
+}
+
+TEST(LayersByRepetition, WhereTheyBeginIsNotGuessed) {
+  // The norm before the head is the first kernel of each block, or the norm behind the embedding the last one.
+  EXPECT_EQ(layers_of("eanPAQanPAQanPAQanR"), ".??000??111??222??.");
+  EXPECT_EQ(layers_of("enPAQnPAQnPAQnR"), ".?000?111?222?.");
+}
+
+TEST(LayersByRepetition, PartsOfSeveralBlocksAreNone) {
+  // Passes, one behind the other; blocks of two kinds in turns.
+  EXPECT_EQ(layers_of("eePAQgPAQgPAQgHeePAQgPAQgPAQgHeePAQgPAQgPAQgH"), std::string(45, '?'));
+  EXPECT_EQ(layers_of("PAQgPBQgPAQgPBQgPAQgPBQg"), std::string(24, '?'));
+  // Seven of one kind and one of another, wherever the parts begin.
+  EXPECT_EQ(layers_of("PmQPmQPmQPmQPAQPmQPmQPmQPmQPAQPmQPmQPmQPmQPAQ"), std::string(45, '?'));
+  EXPECT_EQ(layers_of("PmQPmQPAQPmQPmQPmQPmQPAQPmQPmQPmQPmQPAQPmQPmQ"), std::string(45, '?'));
+  // Kernels that do not multiply may repeat themselves in a block that does.
+  EXPECT_EQ(layers_of("PababababPababababPabababab"), "000000000111111111222222222");
+}
+
+TEST(LayersByRepetition, BesideBlocksOfAnotherKind) {
+  // What lies before would count as well: no number is known.
+  EXPECT_EQ(layers_of("eRASgPAQgPAQgPAQgH"), std::string(18, '?'));
+  EXPECT_EQ(layers_of("RxSxPQgPQgPQgPQgh"), std::string(17, '?'));
+  EXPECT_EQ(layers_of("RxPQgPQgPQgPQgh"), "..000111222333.");
+  // What lies behind is not known to be outside.
+  EXPECT_EQ(layers_of("ePAQgPAQgPAQgRASg"), ".000011112222????");
+  EXPECT_EQ(layers_of("ePAQgPAQgPAQgRxh"), ".000011112222...");
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ class Sweep {
       context.forward_operator = kNoRow;
     } else if (is_forward_operator(row)) {
       context.forward_operator = id;
-      context.partnered = context.partnered || partners_.has_partner(id);
+      if (partners_.has_partner(id)) context.partnered = id;
     }
     context.clip = context.clip || facts.clip;
     context.optimizer_step = context.optimizer_step || facts.optimizer_step;

@@ -26,6 +26,7 @@ struct CallStack {
   RowId engine_node = kNoRow;          ///< innermost operator with forward thread and sequence number
   RowId last_node = kNoRow;            ///< such an operator, outermost, that began last on the thread before the call
   RowId forward_operator = kNoRow;     ///< innermost operator with sequence number and without forward thread
+  RowId partnered = kNoRow;            ///< innermost operator with a backward partner
   RowId comms = kNoRow;                ///< innermost record_param_comms
   RowId root = kNoRow;                 ///< outermost forward range or module frame: delimits a pass
   std::uint32_t frame = kNoIndex;      ///< innermost module frame: index into Stacks::frames
@@ -43,7 +44,6 @@ struct CallStack {
   bool comm_copy = false;
   bool optimizer = false, forward = false, backward = false, engine = false;
   bool backward_operator = false;  ///< below an operator with a forward thread
-  bool partnered = false;          ///< below an operator with a backward partner
   bool accumulate = false;
   bool clip = false;            ///< below an operator that begins clipping
   bool optimizer_step = false;  ///< below the step itself

@@ -11,6 +11,7 @@ Exit 0: all within their limits; 1: not; 2: wrong usage.
 """
 import argparse
 import gc
+import gzip
 import json
 import subprocess
 import sys
@@ -55,6 +56,7 @@ FULL = QUICK | {
     "tiny-fsdp2 optimizer=never": "--num-iterations 2 --set optimizer=never --set layers=4",
     "tiny-fsdp2 context_parallel=2": TINY + " --set context_parallel=2 --set layers=4",
     "tiny-ddp pipeline_parallel=2": TINY + " --set pipeline_parallel=2 --set micro_steps=4 --set layers=4",
+    "tiny-ddp pipeline_parallel=4 unwrapped": TINY + " --set pipeline_parallel=4 --set micro_steps=8 --set layers=8",
     "tiny-fsdp2 shapes=off": TINY + " --set shapes=off --set layers=4",
     "tiny-fsdp2 stacks=on": TINY + " --set layers=4 --set stacks=on",
     "llama3-8b-fsdp2-h100": LAYERS,
@@ -217,9 +219,21 @@ def compare_operations(document, truth, found):
             found.equal(f"operation {key}", {name: got[key][name] for name in want}, want)
 
 
-def check_run(make, chopper, arguments, mode, state, found):
+def take_off_wrapper(folder):
+    """No range says where a forward pass begins. The new name is as long as the old one: places in the files stay."""
+    name, num_files = b'"DistributedDataParallel.forward"', 0
+    for path in folder.rglob("*.json.gz"):
+        text = gzip.decompress(path.read_bytes())
+        path.write_bytes(gzip.compress(text.replace(name, b'"' + b"x" * (len(name) - 2) + b'"'), 1))
+        num_files += name in text
+    assert num_files > 0, folder
+
+
+def check_run(make, chopper, arguments, mode, unwrapped, state, found):
     settings, limit = MODES[mode]
     run = make([*arguments, *(word for setting in settings.split() for word in ("--set", setting))])
+    if unwrapped:
+        take_off_wrapper(Path(run.folder))
     document, labels, collectives = report(chopper, run), Tally(), Tally()
     by_rank = {table: defaultdict(list) for table in ("timeline", "collectives", "records")}
     for table, rows in (("timeline", document["timeline"]), ("collectives", document["collectives"]),
@@ -233,6 +247,8 @@ def check_run(make, chopper, arguments, mode, state, found):
         compare_collectives(rank, pairs, by_rank["collectives"][rank], shortest, collectives, found)
         compare_windows(rank, by_rank["timeline"][rank], run.truth["timeline"][rank], found, run.job)
     for label in LABELS:
+        if unwrapped and label == "phase":
+            continue  # sends between stages are of the forward pass because the wrapper says so
         if labels.share(label) < (1.0 if label == "iteration" else limit):
             found.append(f"{label}: {percent(labels.share(label))} % of gpu time, at least {limit * 100:g} % expected")
     for key in COLLECTIVES:
@@ -259,7 +275,7 @@ class Checks:
             top = Path(self.keep or folder) / f"{name.replace(' ', '_').replace(',', '')}.{mode}"
             try:
                 check_run(lambda words: truth_of.Run(self.chopper, top, words), self.chopper,
-                          ["--preset", name.split()[0], *arguments.split()], mode, state, found)
+                          ["--preset", name.split()[0], *arguments.split()], mode, "unwrapped" in name.split(), state, found)
             except (RuntimeError, ValueError, OSError, KeyError, subprocess.TimeoutExpired) as error:
                 found.append(f"{type(error).__name__}: {str(error)[:300]}")
         verdict = f"{len(found)} WRONG" if found else "ok"

@@ -149,8 +149,9 @@ EventRows::InputLists& EventRows::inputs_of(StringId operation) {
 
 // A list as written. Operators of one name mostly have the same ones time after time.
 StringId EventRows::list_of(std::string_view json, InputLists::List& last) {
-  if (json.size() < 3 || json.front() != '[') return kNoString;
-  while (json.back() != ']') json.remove_suffix(1);
+  const std::size_t end = json.rfind(']');  // a value may be followed by spaces, and a damaged one may have no end
+  if (json.size() < 3 || json.front() != '[' || end == std::string_view::npos) return kNoString;
+  json = json.substr(0, end + 1);
   if (last.text != json) {
     last.id = dictionary_.name(json);
     last.text = dictionary_.names().view(last.id);
