@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention: scores and their product with the values, 2 b H s_q s_k (d + d_v) FLOPs, half of it where causal; backward
-// is 2.5 times that: five products, with the scores computed again. Several queries of more keys are unknown. Bytes:
-// queries, keys, values and result once; backward these, the gradient of the result, and the three gradients.
+// is 2.5 times that: five products, with the scores computed again. Several causal queries of more keys are unknown.
+// Bytes: queries, keys, values and result once; backward these, the gradient of the result, and the three gradients.
 #include <algorithm>
 #include <array>
 
@@ -23,42 +23,43 @@ struct Attention {
   bool backward;      // queries, keys and values stand behind the gradient
   int mask;           // argument that is added to the scores, or kNoArgument
   int sequence_ends;  // argument with the ends of packed sequences of queries, or kNoArgument
+  int causal;         // argument that says whether queries see the keys before them alone, or kNoArgument
 };
 
 // Sorted by name.
 // clang-format off
 constexpr std::array kAttention = {
-    Attention{"FlashAttnFunc",                                               Layout::tokens_first, false, kNoArgument, kNoArgument},
-    Attention{"aiter::_flash_attn_backward",                                 Layout::tokens_first, true,  kNoArgument, kNoArgument},
-    Attention{"aiter::_flash_attn_forward",                                  Layout::tokens_first, false, kNoArgument, kNoArgument},
-    Attention{"aiter::fmha_v3_bwd",                                          Layout::tokens_first, true,  kNoArgument, kNoArgument},
-    Attention{"aiter::fmha_v3_fwd",                                          Layout::tokens_first, false, kNoArgument, kNoArgument},
-    Attention{"aiter::mha_bwd",                                              Layout::tokens_first, true,  kNoArgument, kNoArgument},
-    Attention{"aiter::mha_fwd",                                              Layout::tokens_first, false, kNoArgument, kNoArgument},
-    Attention{"aten::_cudnn_attention_backward",                             Layout::heads_first,  true,  8, 9},
-    Attention{"aten::_cudnn_attention_forward",                              Layout::heads_first,  false, 3, 4},
-    Attention{"aten::_efficient_attention_backward",                         Layout::tokens_first, true,  4, 6},
-    Attention{"aten::_efficient_attention_forward",                          Layout::tokens_first, false, 3, 4},
-    Attention{"aten::_flash_attention_backward",                             Layout::tokens_first, true,  kNoArgument, 6},
-    Attention{"aten::_flash_attention_forward",                              Layout::tokens_first, false, kNoArgument, 3},
-    Attention{"aten::_scaled_dot_product_cudnn_attention",                   Layout::heads_first,  false, 3, kNoArgument},
-    Attention{"aten::_scaled_dot_product_cudnn_attention_backward",          Layout::heads_first,  true,  8, kNoArgument},
-    Attention{"aten::_scaled_dot_product_efficient_attention",               Layout::heads_first,  false, 3, kNoArgument},
-    Attention{"aten::_scaled_dot_product_efficient_attention_backward",      Layout::heads_first,  true,  4, kNoArgument},
-    Attention{"aten::_scaled_dot_product_flash_attention",                   Layout::heads_first,  false, kNoArgument, kNoArgument},
-    Attention{"aten::_scaled_dot_product_flash_attention_backward",          Layout::heads_first,  true,  kNoArgument, kNoArgument},
-    Attention{"aten::_scaled_dot_product_flash_attention_for_cpu",           Layout::heads_first,  false, kNoArgument, kNoArgument},
-    Attention{"aten::_scaled_dot_product_flash_attention_for_cpu_backward",  Layout::heads_first,  true,  kNoArgument, kNoArgument},
-    Attention{"aten::_scaled_dot_product_fused_attention_overrideable",      Layout::heads_first,  false, 3, kNoArgument},
-    Attention{"aten::_scaled_dot_product_fused_attention_overrideable_backward", Layout::heads_first, true, 4, kNoArgument},
-    Attention{"flash_attn::_flash_attn_backward",                            Layout::tokens_first, true,  kNoArgument, kNoArgument},
-    Attention{"flash_attn::_flash_attn_forward",                             Layout::tokens_first, false, kNoArgument, kNoArgument},
-    Attention{"flash_attn::_flash_attn_varlen_backward",                     Layout::tokens_first, true,  kNoArgument, 9},
-    Attention{"flash_attn::_flash_attn_varlen_forward",                      Layout::tokens_first, false, kNoArgument, 3},
-    Attention{"flash_attn_3::_flash_attn_backward",                          Layout::tokens_first, true,  kNoArgument, kNoArgument},
-    Attention{"flash_attn_3::_flash_attn_forward",                           Layout::tokens_first, false, kNoArgument, kNoArgument},
-    Attention{"flash_attn_3::bwd",                                           Layout::tokens_first, true,  kNoArgument, kNoArgument},
-    Attention{"flash_attn_3::fwd",                                           Layout::tokens_first, false, kNoArgument, kNoArgument},
+    Attention{"FlashAttnFunc",                                               Layout::tokens_first, false, kNoArgument, kNoArgument, kNoArgument},
+    Attention{"aiter::_flash_attn_backward",                                 Layout::tokens_first, true,  kNoArgument, kNoArgument, kNoArgument},
+    Attention{"aiter::_flash_attn_forward",                                  Layout::tokens_first, false, kNoArgument, kNoArgument, 5},
+    Attention{"aiter::fmha_v3_bwd",                                          Layout::tokens_first, true,  kNoArgument, kNoArgument, kNoArgument},
+    Attention{"aiter::fmha_v3_fwd",                                          Layout::tokens_first, false, kNoArgument, kNoArgument, kNoArgument},
+    Attention{"aiter::mha_bwd",                                              Layout::tokens_first, true,  kNoArgument, kNoArgument, kNoArgument},
+    Attention{"aiter::mha_fwd",                                              Layout::tokens_first, false, kNoArgument, kNoArgument, 5},
+    Attention{"aten::_cudnn_attention_backward",                             Layout::heads_first,  true,  8, 9, 14},
+    Attention{"aten::_cudnn_attention_forward",                              Layout::heads_first,  false, 3, 4, 10},
+    Attention{"aten::_efficient_attention_backward",                         Layout::tokens_first, true,  4, 6, 14},
+    Attention{"aten::_efficient_attention_forward",                          Layout::tokens_first, false, 3, 4, 9},
+    Attention{"aten::_flash_attention_backward",                             Layout::tokens_first, true,  kNoArgument, 6, 11},
+    Attention{"aten::_flash_attention_forward",                              Layout::tokens_first, false, kNoArgument, 3, 8},
+    Attention{"aten::_scaled_dot_product_cudnn_attention",                   Layout::heads_first,  false, 3, kNoArgument, 6},
+    Attention{"aten::_scaled_dot_product_cudnn_attention_backward",          Layout::heads_first,  true,  8, kNoArgument, 14},
+    Attention{"aten::_scaled_dot_product_efficient_attention",               Layout::heads_first,  false, 3, kNoArgument, 6},
+    Attention{"aten::_scaled_dot_product_efficient_attention_backward",      Layout::heads_first,  true,  4, kNoArgument, 11},
+    Attention{"aten::_scaled_dot_product_flash_attention",                   Layout::heads_first,  false, kNoArgument, kNoArgument, 4},
+    Attention{"aten::_scaled_dot_product_flash_attention_backward",          Layout::heads_first,  true,  kNoArgument, kNoArgument, 11},
+    Attention{"aten::_scaled_dot_product_flash_attention_for_cpu",           Layout::heads_first,  false, kNoArgument, kNoArgument, 4},
+    Attention{"aten::_scaled_dot_product_flash_attention_for_cpu_backward",  Layout::heads_first,  true,  kNoArgument, kNoArgument, 7},
+    Attention{"aten::_scaled_dot_product_fused_attention_overrideable",      Layout::heads_first,  false, 3, kNoArgument, 5},
+    Attention{"aten::_scaled_dot_product_fused_attention_overrideable_backward", Layout::heads_first, true, 4, kNoArgument, 13},
+    Attention{"flash_attn::_flash_attn_backward",                            Layout::tokens_first, true,  kNoArgument, kNoArgument, 11},
+    Attention{"flash_attn::_flash_attn_forward",                             Layout::tokens_first, false, kNoArgument, kNoArgument, 5},
+    Attention{"flash_attn::_flash_attn_varlen_backward",                     Layout::tokens_first, true,  kNoArgument, 9, 15},
+    Attention{"flash_attn::_flash_attn_varlen_forward",                      Layout::tokens_first, false, kNoArgument, 3, 9},
+    Attention{"flash_attn_3::_flash_attn_backward",                          Layout::tokens_first, true,  kNoArgument, kNoArgument, kNoArgument},
+    Attention{"flash_attn_3::_flash_attn_forward",                           Layout::tokens_first, false, kNoArgument, kNoArgument, kNoArgument},
+    Attention{"flash_attn_3::bwd",                                           Layout::tokens_first, true,  kNoArgument, kNoArgument, kNoArgument},
+    Attention{"flash_attn_3::fwd",                                           Layout::tokens_first, false, kNoArgument, kNoArgument, kNoArgument},
 };
 // clang-format on
 static_assert(std::is_sorted(kAttention.begin(), kAttention.end(),
@@ -89,6 +90,15 @@ bool divides(double part, double whole) {
   return part > 0 && whole / part == static_cast<double>(static_cast<std::int64_t>(whole / part));
 }
 
+// Whether the call says that it is causal: a truth value, or of efficient attention the kind of its mask, 0 for none.
+std::optional<bool> stated_causal(const Attention& form, const OperatorInputs& inputs) {
+  if (form.causal < 0) return std::nullopt;
+  const std::string_view value = text_in_list(inputs.values, static_cast<std::size_t>(form.causal));
+  if (value == "True" || value == "1" || value == "2") return true;
+  if (value == "False" || value == "0") return false;
+  return std::nullopt;
+}
+
 std::optional<Work> work_in(const Attention& form, const OperatorInputs& inputs, bool assume_causal) {
   const int first = form.backward ? 1 : 0;
   const OperatorInput* q = tensor_at(inputs, first);
@@ -107,7 +117,8 @@ std::optional<Work> work_in(const Attention& form, const OperatorInputs& inputs,
                     divides(values->heads, queries->heads);
   if (!fits) return std::nullopt;
   const OperatorInput* mask = tensor_at(inputs, form.mask);
-  const bool may_be_causal = assume_causal && mask == nullptr && queries->tokens > 1;
+  const bool may_be_causal =
+      stated_causal(form, inputs).value_or(assume_causal && mask == nullptr) && queries->tokens > 1;
   // Queries of a part of the sequence: which keys each of them sees depends on where that part lies.
   if (may_be_causal && keys->tokens > queries->tokens) return std::nullopt;
   const bool causal = may_be_causal && queries->tokens == keys->tokens;

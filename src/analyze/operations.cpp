@@ -157,7 +157,7 @@ class WorkCounter {
     const HostRangeTable& ranges = trace_.ranges;
     const std::uint32_t at = index_of(range);
     if (ranges.shapes[at] == kNoString) return;
-    work_ = cache_.work_of(ranges.name[at], ranges.shapes[at], ranges.types[at]);
+    work_ = cache_.work_of(ranges.name[at], ranges.shapes[at], ranges.types[at], ranges.values[at]);
     if (work_ && spec_ != nullptr) least_ = least_ns(*work_, *spec_);
   }
 

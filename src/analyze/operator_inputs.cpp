@@ -183,4 +183,18 @@ std::optional<OperatorInputs> parse_operator_inputs(std::string_view shapes, std
   return inputs;
 }
 
+std::string_view text_in_list(std::string_view list, std::size_t n) {
+  std::size_t at = 0;
+  while (true) {
+    const std::size_t begin = list.find('"', at);
+    if (begin == std::string_view::npos) return {};
+    std::size_t end = begin + 1;
+    while (end < list.size() && list[end] != '"') end += list[end] == '\\' ? 2u : 1u;
+    if (end >= list.size()) return {};
+    if (n == 0) return list.substr(begin + 1, end - begin - 1);
+    n--;
+    at = end + 1;
+  }
+}
+
 }  // namespace chopper

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trace records of an operator's inputs, as PyTorch writes it:
 //   "Input Dims": [[8192, 4096], [4096, 14336], [], [[2, 3], [4]]]   "Input type": ["c10::BFloat16", "float", "Scalar",
-//   "TensorList"]
+//   "TensorList"]   "Concrete Inputs": ["", "", "0.", "True"]
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,11 @@ struct OperatorInput {
 struct OperatorInputs {
   std::vector<OperatorInput> arguments;
   bool has_types = false;
+  std::string_view values;  ///< "Concrete Inputs" as written; empty: not recorded
 };
+
+/// The n-th text of a JSON list of texts, without its quotes; empty when there is none. Escapes stay as they are.
+std::string_view text_in_list(std::string_view list, std::size_t n);
 
 /// Parses both texts; `types` may be empty: not recorded. nullopt when either is malformed, holds a negative or absurd
 /// number, or the two differ in length.

@@ -37,10 +37,11 @@ PeakKind peak_of(const ElementType& type, bool tf32) {
 }
 
 std::optional<Work> work_of(std::string_view operator_name, std::string_view shapes, std::string_view types,
-                            const WorkAssumptions& assumptions) {
+                            const WorkAssumptions& assumptions, std::string_view values) {
   if (shapes.empty()) return std::nullopt;
-  const auto inputs = parse_operator_inputs(shapes, types);
+  auto inputs = parse_operator_inputs(shapes, types);
   if (!inputs) return std::nullopt;
+  inputs->values = values;
   WorkAnswer answer = matrix_work(operator_name, *inputs, assumptions);
   if (!answer.known) answer = attention_work(operator_name, *inputs, assumptions);
   if (!answer.known) answer = convolution_work(operator_name, *inputs);
@@ -55,14 +56,15 @@ std::size_t WorkCache::KeyHash::operator()(const Key& key) const {
   std::uint64_t hash = index_of(key.name) * 0x9e3779b97f4a7c15u;
   hash = (hash ^ index_of(key.shapes)) * 0xbf58476d1ce4e5b9u;
   hash = (hash ^ index_of(key.types)) * 0x94d049bb133111ebu;
+  hash = (hash ^ index_of(key.values)) * 0xd6e8feb86659fd93u;
   return static_cast<std::size_t>(hash ^ (hash >> 32u));
 }
 
-const std::optional<Work>& WorkCache::work_of(StringId name, StringId shapes, StringId types) {
-  const auto [entry, added] = known_.try_emplace(Key{name, shapes, types});
+const std::optional<Work>& WorkCache::work_of(StringId name, StringId shapes, StringId types, StringId values) {
+  const auto [entry, added] = known_.try_emplace(Key{name, shapes, types, values});
   if (added) {
     const auto text = [&](StringId id) { return id == kNoString ? std::string_view() : strings_.view(id); };
-    entry->second = chopper::work_of(text(name), text(shapes), text(types), assumptions_);
+    entry->second = chopper::work_of(text(name), text(shapes), text(types), assumptions_, text(values));
   }
   return entry->second;
 }

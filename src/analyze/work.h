@@ -25,32 +25,32 @@ struct Work {
   friend bool operator==(const Work&, const Work&) = default;
 };
 
-/// What shapes do not tell.
+/// What inputs do not tell.
 struct WorkAssumptions {
-  /// Attention without a mask of its own: of equal lengths above 1 it computes half the scores, of several queries and
-  /// more keys no one knows how many.
+  /// Attention without a mask of its own that does not say whether it is causal: of equal lengths above 1 it computes
+  /// half the scores, of several queries and more keys no one knows how many.
   bool causal = true;
   bool tf32_products = false;  ///< products of floats run in TF32 (PyTorch's default: convolutions alone)
 };
 
 /// Returns the work of one call of the operator; nullopt when its name is not known or its shapes do not tell. Ask for
-/// the innermost operator around a launch only: the outer ones hold the same work again. `shapes` and `types` are the
-/// JSON texts of "Input Dims" and "Input type", empty where not recorded.
+/// the innermost operator around a launch only: the outer ones hold the same work again. `shapes`, `types` and `values`
+/// are the JSON texts of "Input Dims", "Input type" and "Concrete Inputs", empty where not recorded.
 std::optional<Work> work_of(std::string_view operator_name, std::string_view shapes, std::string_view types,
-                            const WorkAssumptions& assumptions = {});
+                            const WorkAssumptions& assumptions = {}, std::string_view values = {});
 
-/// work_of for operators of one trace, computed once for each distinct (name, shapes, types). Not thread-safe.
+/// work_of for operators of one trace, computed once for each distinct (name, shapes, types, values). Not thread-safe.
 class WorkCache {
  public:
   explicit WorkCache(const StringTable& strings, const WorkAssumptions& assumptions = {})
       : strings_(strings), assumptions_(assumptions) {}
 
-  /// `shapes` and `types` may be kNoString. The reference holds until the next call.
-  const std::optional<Work>& work_of(StringId name, StringId shapes, StringId types);
+  /// All but `name` may be kNoString. The reference holds until the next call.
+  const std::optional<Work>& work_of(StringId name, StringId shapes, StringId types, StringId values);
 
  private:
   struct Key {
-    StringId name, shapes, types;
+    StringId name, shapes, types, values;
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {

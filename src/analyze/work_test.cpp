@@ -203,6 +203,33 @@ TEST(WorkOf, SeveralQueriesOfMoreKeysAreUnknown) {
   EXPECT_EQ(flops("aten::_scaled_dot_product_efficient_attention", {some, more, more, "[2, 4, 8, 16]"}), whole);
 }
 
+TEST(WorkOf, AttentionSaysWhetherItIsCausal) {
+  const std::string_view equal = "[[2, 4, 16, 8], [2, 4, 16, 8], [2, 4, 16, 8]]", types = kThree;
+  const std::string_view more_keys = "[[2, 4, 8, 8], [2, 4, 16, 8], [2, 4, 16, 8]]";
+  const auto flops = [&](std::string_view name, std::string_view shapes, std::string_view values, bool causal = true) {
+    const auto work = work_of(name, shapes, types, {.causal = causal}, values);
+    return work ? work->flops : -1.0;
+  };
+  const double whole = 4.0 * 2 * 4 * 16 * 16 * 8;
+  const std::string_view flash = "aten::_scaled_dot_product_flash_attention";
+  EXPECT_EQ(flops(flash, equal, R"(["", "", "", "0.", "False", "False", "0.125"])"), whole);
+  EXPECT_EQ(flops(flash, equal, R"(["", "", "", "0.", "True", "False", "0.125"])"), whole / 2);
+  EXPECT_EQ(flops(flash, equal, R"(["", "", "", "0.", "True", "False", "0.125"])", false), whole / 2);
+  EXPECT_EQ(flops(flash, equal, R"(["", "", "", "0.", ""])"), whole / 2);
+  EXPECT_EQ(flops(flash, equal, R"(["a \" b", "", "", "0.", "False"])"), whole);
+  EXPECT_EQ(flops(flash, equal, R"(["", "", "", "0.", "False)"), whole / 2);  // damaged
+  EXPECT_EQ(flops(flash, more_keys, R"(["", "", "", "0.", "False"])"), whole / 2);
+  EXPECT_EQ(flops(flash, more_keys, R"(["", "", "", "0.", "True"])"), -1);
+  EXPECT_EQ(flops("aten::_flash_attention_forward", "[[2, 16, 4, 8], [2, 16, 4, 8], [2, 16, 4, 8]]",
+                  R"(["", "", "", "", "", "16", "16", "0.", "False", "False"])"),
+            whole);
+  // The kind of its mask: 0 is none.
+  const std::string_view efficient = "aten::_efficient_attention_forward";
+  const std::string_view tokens_first = "[[2, 16, 4, 8], [2, 16, 4, 8], [2, 16, 4, 8]]";
+  EXPECT_EQ(flops(efficient, tokens_first, R"(["", "", "", "", "", "", "", "", "0.", "0"])"), whole);
+  EXPECT_EQ(flops(efficient, tokens_first, R"(["", "", "", "", "", "", "", "", "0.", "1"])"), whole / 2);
+}
+
 TEST(WorkOf, PackedSequencesAreKnownWhenThereIsOne) {
   const std::string types = R"(["c10::BFloat16", "c10::BFloat16", "c10::BFloat16", "int", "int", "Scalar", "Scalar"])";
   const std::string packed = "[[64, 4, 8], [64, 2, 8], [64, 2, 8], ";
@@ -298,10 +325,10 @@ TEST(WorkCache, AnswersAsWorkOfDoes) {
   const StringId shapes = strings.intern("[[2, 3], [3, 4]]"), types = strings.intern(kTwo);
   WorkCache cache(strings);
   for (int i = 0; i < 2; i++) {
-    EXPECT_EQ(cache.work_of(mm, shapes, types), (Work{48, 52, PeakKind::bf16}));
-    EXPECT_EQ(cache.work_of(mm, shapes, kNoString), (Work{48, 0, PeakKind::none}));
-    EXPECT_FALSE(cache.work_of(mm, kNoString, kNoString).has_value());
-    EXPECT_FALSE(cache.work_of(view, shapes, types).has_value());
+    EXPECT_EQ(cache.work_of(mm, shapes, types, kNoString), (Work{48, 52, PeakKind::bf16}));
+    EXPECT_EQ(cache.work_of(mm, shapes, kNoString, kNoString), (Work{48, 0, PeakKind::none}));
+    EXPECT_FALSE(cache.work_of(mm, kNoString, kNoString, kNoString).has_value());
+    EXPECT_FALSE(cache.work_of(view, shapes, types, kNoString).has_value());
   }
 }
 

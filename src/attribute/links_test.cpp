@@ -31,6 +31,7 @@ TraceTables random_host(Random& random) {
     t.forward_thread.push_back(kNoNumber);
     t.shapes.push_back(kNoString);
     t.types.push_back(kNoString);
+    t.values.push_back(kNoString);
     t.collective.push_back(kNoRow);
     t.offset.push_back(i * 10);
   }

@@ -94,13 +94,14 @@ struct HostRangeTable {
   std::vector<std::int64_t> forward_thread;
   std::vector<StringId> shapes;   ///< "Input Dims" of an operator as written, or none
   std::vector<StringId> types;    ///< "Input type" as written, or none
+  std::vector<StringId> values;   ///< "Concrete Inputs" of an attention operator as written, or none
   std::vector<RowId> collective;  ///< row of CollectiveTable of `record_param_comms`, or none
   std::vector<std::uint64_t> offset;
 
   static constexpr auto columns() {
     using T = HostRangeTable;
     return std::make_tuple(&T::name, &T::kind, &T::start_ns, &T::duration_ns, &T::thread, &T::sequence_number,
-                           &T::forward_thread, &T::shapes, &T::types, &T::collective, &T::offset);
+                           &T::forward_thread, &T::shapes, &T::types, &T::values, &T::collective, &T::offset);
   }
 };
 

@@ -73,6 +73,7 @@ RowId HandTrace::add_range(std::string_view name, std::int64_t start, std::int64
   ranges.forward_thread.push_back(kNoNumber);
   ranges.shapes.push_back(text(shapes));
   ranges.types.push_back(text(types));
+  ranges.values.push_back(kNoString);
   ranges.collective.push_back(kNoRow);
   ranges.offset.push_back(0);
   return row;

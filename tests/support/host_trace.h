@@ -30,6 +30,7 @@ inline RowId add_range(TraceTables& trace, const HandRange& range) {
   t.forward_thread.push_back(range.forward_thread);
   t.shapes.push_back(kNoString);
   t.types.push_back(kNoString);
+  t.values.push_back(kNoString);
   t.collective.push_back(kNoRow);
   t.offset.push_back(std::uint64_t{row} * 10);
   return RowId{row};

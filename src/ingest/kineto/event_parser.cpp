@@ -96,6 +96,7 @@ bool take_argument(std::string_view key, simdjson::ondemand::value value, EventF
       break;
     case 'C':
       set("Collective name", Member::collective_name);
+      if (is(key, "Concrete Inputs")) return set_list(Member::values);
       break;
     case 'G':
       set("Group size", Member::group_size);

@@ -144,6 +144,9 @@ EventRows::InputLists& EventRows::inputs_of(StringId operation) {
                                                        "aten::linear",       "aten::matmul"};
   inputs.wanted = !name.starts_with("autograd::") && name.find("Backward") == std::string_view::npos &&
                   std::find(kViews.begin(), kViews.end(), name) == kViews.end();
+  // Values are many, and of attention alone they matter: whether it is causal.
+  inputs.values_wanted = name.find("attention") != std::string_view::npos ||
+                         name.find("attn") != std::string_view::npos || name.find("mha") != std::string_view::npos;
   return inputs;
 }
 
@@ -371,14 +374,17 @@ void EventRows::add_range(const EventFields& fields, const Span& span, EventPart
   const bool is_operation = span.kind == EventKind::operation;
   StringId shapes = kNoString;
   StringId types = kNoString;
+  StringId values = kNoString;
   if (is_operation && !fields[Member::shapes].empty()) {
     if (InputLists& inputs = inputs_of(t.name.back()); inputs.wanted) {
       shapes = list_of(fields[Member::shapes], inputs.shapes);
       types = list_of(fields[Member::types], inputs.types);
+      if (inputs.values_wanted) values = list_of(fields[Member::values], inputs.values);
     }
   }
   t.shapes.push_back(shapes);
   t.types.push_back(types);
+  t.values.push_back(values);
   t.collective.push_back(is_operation ? add_collective(fields, part) : kNoRow);
   t.offset.push_back(span.offset);
   if (!fields[Member::rank].empty() && part.process_group_rank == kNoNumber &&

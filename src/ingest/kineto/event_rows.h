@@ -30,6 +30,7 @@ enum class Member : std::uint8_t {
   forward_thread,
   shapes,
   types,
+  values,
   address,
   memory_bytes,
   total_allocated,
@@ -111,8 +112,8 @@ class EventRows {
       std::string_view text;  // of the dictionary: stays valid
       StringId id = kNoString;
     };
-    List shapes, types;
-    bool wanted = true, known = false;
+    List shapes, types, values;
+    bool wanted = true, values_wanted = false, known = false;
   };
   void add_span(const EventFields& fields, std::uint64_t offset, char phase, EventPart& part);
   bool read_times(const EventFields& fields, char phase, Span& span, EventPart& part);
