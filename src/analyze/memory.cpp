@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace chopper {
@@ -44,6 +45,23 @@ class IterationAt {
   std::int32_t ordinal_ = -1;
 };
 
+// Device of gpu work for each device of the allocator, where these are others.
+std::map<std::int32_t, std::int32_t> devices_by_order(const TraceTables& trace) {
+  std::set<std::int32_t> gpus, allocators;
+  for (const std::int32_t device : trace.gpu_work.device) {
+    if (device != kUnknownDevice) gpus.insert(device);
+  }
+  for (const std::int32_t device : trace.memory.device) {
+    if (device != kUnknownDevice) allocators.insert(device);
+  }
+  std::map<std::int32_t, std::int32_t> devices;
+  const bool known = std::includes(gpus.begin(), gpus.end(), allocators.begin(), allocators.end());
+  if (known || gpus.size() != allocators.size()) return devices;
+  auto gpu = gpus.begin();
+  for (const std::int32_t device : allocators) devices.emplace(device, *gpu++);
+  return devices;
+}
+
 }  // namespace
 
 std::vector<MemorySummary> summarise_memory(const TraceTables& trace, const IterationMarks& iterations) {
@@ -53,6 +71,11 @@ std::vector<MemorySummary> summarise_memory(const TraceTables& trace, const Iter
   MemorySummary *whole = nullptr, *part = nullptr;
   Scope last{kUnknownDevice, -1};
   IterationAt iteration_at(iterations.marks);
+  const std::map<std::int32_t, std::int32_t> devices = devices_by_order(trace);
+  const auto device_of = [&](std::int32_t device) {
+    const auto other = devices.find(device);
+    return other == devices.end() ? device : other->second;
+  };
   for (std::size_t i = 0; i < num_rows(events); i++) {
     const Scope scope{events.device[i], iteration_at(events.time_ns[i])};
     if (whole == nullptr || scope != last) {
@@ -65,7 +88,7 @@ std::vector<MemorySummary> summarise_memory(const TraceTables& trace, const Iter
   }
   std::vector<MemorySummary> summaries;
   for (auto& [key, summary] : scopes) {
-    summary.device = key.first;
+    summary.device = device_of(key.first);
     summary.ordinal = key.second;
     if (key.second >= 0) summary.number = iterations.marks[static_cast<std::size_t>(key.second)].number;
     summaries.push_back(summary);

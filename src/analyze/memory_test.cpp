@@ -54,6 +54,23 @@ TEST(Memory, PeaksOfTheTraceAndOfIterations) {
   EXPECT_EQ(s[3].peak_reserved, kNoNumber);
 }
 
+TEST(Memory, DevicesAreThoseOfGpuWork) {
+  const auto devices_of = [](const std::vector<std::int32_t>& gpus, const std::vector<std::int32_t>& allocators) {
+    TraceTables trace;
+    trace.gpu_work.device = gpus;
+    for (const std::int32_t device : allocators) add(trace, 10, device, 1, 1);
+    std::vector<std::int32_t> devices;
+    for (const MemorySummary& summary : summarise_memory(trace, {})) devices.push_back(summary.device);
+    return devices;
+  };
+  using List = std::vector<std::int32_t>;
+  EXPECT_EQ(devices_of({2, 2}, {kUnknownDevice, 0}), (List{kUnknownDevice, 2}));
+  EXPECT_EQ(devices_of({5, 4}, {1, 0}), (List{4, 5}));
+  EXPECT_EQ(devices_of({1, 0}, {1}), (List{1}));
+  EXPECT_EQ(devices_of({5, 4}, {0}), (List{0}));  // which of the two is not known
+  EXPECT_EQ(devices_of({}, {0}), (List{0}));
+}
+
 TEST(Memory, WithoutEventsThereIsNothing) { EXPECT_TRUE(summarise_memory({}, {}).empty()); }
 
 }  // namespace

@@ -10,19 +10,24 @@ namespace chopper {
 namespace {
 
 Field<std::int64_t> total_field(std::int64_t bytes) {
-  return bytes == kNoNumber ? Field<std::int64_t>(Reason::no_memory_events) : Field<std::int64_t>(bytes);
+  return bytes == kNoNumber ? Field<std::int64_t>(Reason::no_memory_totals) : Field<std::int64_t>(bytes);
 }
 
 // (highest - lowest) / highest of the peaks of the iterations.
 class PeakVariation {
  public:
+  // An iteration; its peak may not be recorded.
   void add(std::int64_t peak) {
+    if (peak == kNoNumber) {
+      without_ = Reason::no_memory_totals;
+      return;
+    }
     lowest_ = any_ ? std::min(lowest_, peak) : peak;
     highest_ = any_ ? std::max(highest_, peak) : peak;
     any_ = true;
   }
   Field<double> value() const {
-    if (!any_) return Reason::no_mark;
+    if (!any_) return without_;
     if (highest_ <= 0) return Reason::zero_length;
     const auto highest = static_cast<double>(highest_);
     return (highest - static_cast<double>(lowest_)) / highest;
@@ -30,6 +35,7 @@ class PeakVariation {
 
  private:
   bool any_ = false;
+  Reason without_ = Reason::no_mark;
   std::int64_t lowest_ = 0, highest_ = 0;
 };
 
@@ -74,7 +80,7 @@ void add_memory_rows(std::size_t index, const InputSummary& input, std::optional
                      const Selection& selection, Answer& answer) {
   std::map<std::int32_t, PeakVariation> variations;  // by device
   for (const MemorySummary& memory : input.memory) {
-    if (memory.ordinal >= 0 && memory.peak_allocated != kNoNumber) variations[memory.device].add(memory.peak_allocated);
+    if (memory.ordinal >= 0) variations[memory.device].add(memory.peak_allocated);
   }
   for (const MemorySummary& memory : input.memory) {
     if (only_gpu && memory.device != *only_gpu) continue;

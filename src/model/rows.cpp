@@ -59,8 +59,8 @@ std::string_view to_string(Reason reason) {
       return "no_complete_iteration";
     case Reason::peak_exceeded:
       return "peak_exceeded";
-    case Reason::no_memory_events:
-      return "no_memory_events";
+    case Reason::no_memory_totals:
+      return "no_memory_totals";
     case Reason::instances_differ:
       return "instances_differ";
   }

@@ -41,7 +41,7 @@ enum class Reason : std::uint8_t {
   no_batch,
   no_model,
   no_complete_iteration,
-  no_memory_events,
+  no_memory_totals,
   instances_differ,
   peak_exceeded
 };
@@ -59,7 +59,7 @@ inline constexpr Reason kAllReasons[] = {Reason::rank_unknown,     Reason::devic
                                          Reason::single_rank,      Reason::unmatched_ranks,
                                          Reason::no_peak,          Reason::no_batch,
                                          Reason::no_model,         Reason::no_complete_iteration,
-                                         Reason::no_memory_events, Reason::instances_differ,
+                                         Reason::no_memory_totals, Reason::instances_differ,
                                          Reason::peak_exceeded};
 
 /// A value, or the reason why there is none, or not applicable (the key is then absent).

@@ -50,7 +50,7 @@ const REASONS: Record<string, string> = {
   no_batch: "batch and sequence are not stated",
   no_model: "the model is not stated",
   no_complete_iteration: "no iteration is complete",
-  no_memory_events: "allocator events were not recorded",
+  no_memory_totals: "the allocator's events state no totals",
   instances_differ: "its instances differ",
   peak_exceeded: "it is faster than the peak of its number format: another format was used (TF32)",
 };
