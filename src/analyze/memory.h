@@ -10,8 +10,9 @@
 namespace chopper {
 
 /// One entry a device and scope (the trace, and each iteration in which the device has events), in order of device and
-/// time. Devices are numbered as gpu work is: where the allocator counts otherwise (ROCm counts gpus alone, its traces all
-/// agents), by order, if there are as many. An event belongs to the iteration whose mark holds its time, as a launch does.
+/// time. Devices are numbered as gpu work is: where the allocator counts otherwise (ROCm counts gpus alone, its traces
+/// all agents), by order, if there are as many. An event belongs to the iteration whose mark holds its time, as a
+/// launch does.
 std::vector<MemorySummary> summarise_memory(const TraceTables& trace, const IterationMarks& iterations);
 
 }  // namespace chopper

@@ -37,15 +37,24 @@ Error conflict(const std::vector<const InputSummary*>& claimants) {
           "", "report one job at a time, or state the ranks: --set-rank " + claimants[0]->path + "=N for each"};
 }
 
+// What is known of their gpus does not differ: one process does not change them.
+bool have_the_same_gpus(const InputSummary& a, const InputSummary& b) {
+  for (const GpuSummary& gpu : a.gpus) {
+    for (const GpuSummary& other : b.gpus) {
+      if (gpu.device == other.device && gpu.name && other.name && *gpu.name != *other.name) return false;
+    }
+  }
+  return true;
+}
+
 // Spec 10: the same rank twice is a copy, consecutive windows of one process, or a conflict.
 Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health) {
-  const auto sizes = world_sizes_of(inputs);
-  std::map<std::pair<std::optional<std::int64_t>, std::int64_t>, std::vector<std::size_t>> by_rank;
+  std::map<std::int64_t, std::vector<std::size_t>> by_rank;
   for (std::size_t i = 0; i < inputs.size(); i++) {
-    if (inputs[i].facts.rank) by_rank[{sizes[i], *inputs[i].facts.rank}].push_back(i);
+    if (inputs[i].facts.rank) by_rank[*inputs[i].facts.rank].push_back(i);
   }
   std::set<std::size_t> copies;
-  for (auto& [size_and_rank, claimants] : by_rank) {
+  for (auto& [rank, claimants] : by_rank) {
     std::vector<std::size_t> distinct;
     for (const std::size_t i : claimants) {
       const auto twin = std::find_if(distinct.begin(), distinct.end(), [&](std::size_t k) {
@@ -72,15 +81,16 @@ Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health)
       const bool comparable = now.has_times && before.has_times && now.facts.clock == ClockDomain::unix_time &&
                               before.facts.clock == ClockDomain::unix_time;
       consecutive = consecutive && comparable && before.facts.host == now.facts.host &&
-                    before.facts.world_size == now.facts.world_size && before.last_ns <= now.first_ns;
+                    before.facts.world_size == now.facts.world_size && before.last_ns <= now.first_ns &&
+                    have_the_same_gpus(before, now);
     }
     if (!consecutive) {
       std::sort(all.begin(), all.end(), [](const InputSummary* a, const InputSummary* b) { return a->path < b->path; });
       return conflict(all);
     }
-    health.add(HealthKind::consecutive_windows, all.front()->path,
-               "rank " + std::to_string(size_and_rank.second) + " has " + std::to_string(distinct.size()) +
-                   " files one after the other");
+    health.add(
+        HealthKind::consecutive_windows, all.front()->path,
+        "rank " + std::to_string(rank) + " has " + std::to_string(distinct.size()) + " files one after the other");
   }
   std::vector<InputSummary> kept;
   for (std::size_t i = 0; i < inputs.size(); i++) {

@@ -210,7 +210,7 @@ TEST(Merge, InputsWithoutRankAreJobsOfTheirOwn) {
 std::vector<InputSummary> three_jobs() {
   std::vector<InputSummary> inputs;
   for (const auto& [path, rank, size, scale] :
-       {std::tuple{"a0", 0, 2, 1}, std::tuple{"a1", 1, 2, 1}, std::tuple{"b0", 0, 8, 10}, std::tuple{"b5", 5, 8, 10},
+       {std::tuple{"a0", 0, 2, 1}, std::tuple{"a1", 1, 2, 1}, std::tuple{"b4", 4, 8, 10}, std::tuple{"b5", 5, 8, 10},
         std::tuple{"c", -1, 0, 3}}) {
     InputSummary input = rank_input(std::max(0, rank), {5, 6, 7});
     input.path = std::string(path) + ".json";
@@ -286,30 +286,48 @@ TEST(Merge, WhatTellsJobsApartIsANote) {
   const HealthEntry& jobs = answer.health_log.entry(HealthKind::several_jobs);
   EXPECT_EQ(jobs.count, 3u);
   ASSERT_EQ(jobs.examples.size(), 3u);
-  EXPECT_EQ(jobs.examples[1].where, "b0.json");
+  EXPECT_EQ(jobs.examples[1].where, "b4.json");
   EXPECT_EQ(jobs.examples[0].what, "job 0: 2 ranks of 2");
   EXPECT_EQ(jobs.examples[1].what, "job 1: 2 ranks of 8");
   EXPECT_EQ(jobs.examples[2].what, "job 2: no rank");
   const HealthEntry& missing = answer.health_log.entry(HealthKind::rank_missing);
   EXPECT_EQ(missing.count, 6u);
   ASSERT_EQ(missing.examples.size(), 1u);
-  EXPECT_EQ(missing.examples[0].where, "b0.json");
-  EXPECT_EQ(missing.examples[0].what, "ranks 1, 2, 3, 4, 6, 7 of 8");
+  EXPECT_EQ(missing.examples[0].where, "b4.json");
+  EXPECT_EQ(missing.examples[0].what, "ranks 0, 1, 2, 3, 6, 7 of 8");
   ASSERT_EQ(answer.jobs.size(), 3u);
   EXPECT_EQ(answer.jobs[1].world_size, 8);
   EXPECT_EQ(answer.jobs[1].num_gpus, 2u);
 }
 
-TEST(Merge, ARankTwiceIsAConflictWithinAJobOnly) {
-  const auto twice = [](std::optional<std::int64_t> other_size) {
-    std::vector<InputSummary> inputs = part_of_three_jobs({0, 2});
+// Also of different world sizes: which of the files is that rank?
+TEST(Merge, ARankTwiceIsAConflictUnlessOneContinuesTheOther) {
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  const auto twice = [](std::int64_t other_size, std::int64_t other_start, const char* other_gpu = "") {
+    std::vector<InputSummary> inputs = part_of_three_jobs({0, 1});
+    for (InputSummary& input : inputs) {
+      input.has_times = true;
+      input.facts.rank = 0;
+      input.facts.clock = ClockDomain::unix_time;
+      input.last_ns = kSecondNs;
+      input.gpus.front().name = "AMD Instinct MI300X";
+    }
     inputs[1].facts.world_size = other_size;
-    return merge_summaries(std::move(inputs), {}, {});
+    inputs[1].first_ns = other_start;
+    inputs[1].last_ns = other_start + kSecondNs;
+    if (*other_gpu != 0) inputs[1].gpus.front().name = other_gpu;
+    inputs[1].gpus.front().device = inputs[0].gpus.front().device;
+    const Result<Answer> answer = merge_summaries(std::move(inputs), {}, {});
+    if (!answer.ok()) {
+      EXPECT_EQ(answer.error().code, ErrorCode::conflict);
+    }
+    return answer.ok();
   };
-  EXPECT_TRUE(twice(8).ok());
-  ASSERT_FALSE(twice(2).ok());
-  EXPECT_EQ(twice(2).error().code, ErrorCode::conflict);
-  EXPECT_FALSE(twice(std::nullopt).ok());  // of the only world size there is
+  EXPECT_TRUE(twice(2, 2 * kSecondNs));
+  EXPECT_FALSE(twice(2, kSecondNs / 2));
+  EXPECT_FALSE(twice(8, 2 * kSecondNs));
+  EXPECT_FALSE(twice(2, 2 * kSecondNs, "Tesla V100-SXM2-32GB"));
+  EXPECT_TRUE(twice(2, 4000 * kSecondNs));
 }
 
 TEST(Merge, ASelectionOfOneJobIsAnsweredOfThatJob) {
@@ -325,7 +343,7 @@ TEST(Merge, ASelectionOfOneJobIsAnsweredOfThatJob) {
   EXPECT_FALSE(answer.jobs[0].selected);
   EXPECT_TRUE(answer.jobs[1].selected);
   options.only_rank = 0;
-  EXPECT_EQ(merge(three_jobs(), options).steps.size(), 6u);
+  EXPECT_EQ(merge(three_jobs(), options).steps.size(), 3u);
 }
 
 TEST(Merge, StragglersComputeLongerAndWaitLess) {
