@@ -32,15 +32,54 @@ struct KeyHash {
   }
 };
 
+// A collective as one gpu, or as several, saw it.
+struct Seen {
+  std::int64_t sequence = kNoNumber, duration_ns = 0;  // of several the shortest
+};
+bool by_sequence(const Seen& a, const Seen& b) { return a.sequence < b.sequence; }
+
 // What all gpus together show of one key.
 struct Meeting {
   std::vector<std::int64_t> shortest_ns;  // of the n-th
+  std::vector<Seen> numbered;             // those that each member shows, by the number the group gave them
   std::int64_t num_members = 0;
   std::optional<std::string_view> host;
   std::size_t last_member = SIZE_MAX;
-  bool is_consistent = true;  // each member has as many
+  bool is_consistent = true;    // each member has as many
+  bool is_numbered = true;      // each member tells its own apart by their numbers
+  bool shares_numbers = false;  // else each counts on its own
   bool is_on_one_host = true;
+
+  // The shortest duration of a collective over all members, the n-th of its gpu; kNoNumber: not all have it.
+  std::int64_t shortest_of(std::size_t n, std::int64_t sequence) const {
+    if (!is_numbered || !shares_numbers) return is_consistent ? shortest_ns[n] : kNoNumber;
+    const auto at = std::lower_bound(numbered.begin(), numbered.end(), Seen{sequence, 0}, by_sequence);
+    return at != numbered.end() && at->sequence == sequence ? at->duration_ns : kNoNumber;
+  }
 };
+
+// The collectives of one gpu by their numbers; none where one is missing or there twice: collectives that are launched
+// as one share it.
+std::vector<Seen> sort_by_sequence(std::vector<Seen> own) {
+  std::sort(own.begin(), own.end(), by_sequence);
+  const bool distinct = std::adjacent_find(own.begin(), own.end(), [](const Seen& a, const Seen& b) {
+                          return a.sequence == b.sequence;
+                        }) == own.end();
+  const bool all_stated = std::none_of(own.begin(), own.end(), [](const Seen& c) { return c.sequence == kNoNumber; });
+  return distinct && all_stated ? std::move(own) : std::vector<Seen>();
+}
+
+// Keeps of `all` what `own` has too, with the shorter duration. Both are sorted.
+void intersect(std::vector<Seen>& all, const std::vector<Seen>& own) {
+  auto kept = all.begin();
+  auto at = own.begin();
+  for (const Seen& seen : all) {
+    while (at != own.end() && at->sequence < seen.sequence) ++at;
+    if (at == own.end() || at->sequence != seen.sequence) continue;
+    *kept++ = {seen.sequence, std::min(seen.duration_ns, at->duration_ns)};
+  }
+  all.erase(kept, all.end());
+}
 
 class Matcher {
  public:
@@ -59,6 +98,8 @@ class Matcher {
  private:
   const GpuSummary& gpu_of(const GpuPlace& place) const { return inputs_[place.input].gpus[place.gpu]; }
 
+  static bool is_transfer(const GpuSummary& gpu, const CollectiveRecord& c) { return gpu.texts[c.kind] == "p2p"; }
+
   // Texts of a gpu in the table of all.
   std::vector<StringId> texts_of(const GpuSummary& gpu) {
     std::vector<StringId> ids;
@@ -76,28 +117,35 @@ class Matcher {
   void gather(const GpuPlace& place, std::size_t member) {
     const GpuSummary& gpu = gpu_of(place);
     const std::vector<StringId> texts = texts_of(gpu);
-    std::unordered_map<Key, std::vector<std::int64_t>, KeyHash> own;
+    std::unordered_map<Key, std::vector<Seen>, KeyHash> own;
     for (const CollectiveRecord& c : gpu.collectives) {
-      if (const auto key = key_of(place, gpu, texts, c)) own[*key].push_back(c.duration_ns);
+      // Transfers between two ranks are counted by each rank, not by the group.
+      const std::int64_t sequence = is_transfer(gpu, c) ? kNoNumber : c.sequence;
+      if (const auto key = key_of(place, gpu, texts, c)) own[*key].push_back({sequence, c.duration_ns});
     }
     const std::optional<std::string>& host = inputs_[place.input].facts.host;
-    for (auto& [key, durations] : own) {  // in any order: minima and counts
+    for (auto& [key, seen] : own) {  // in any order: minima and counts
       Meeting& meeting = meetings_[key];
-      if (meeting.last_member == member) meeting.is_consistent = false;  // two files of one gpu with the same iteration
+      const bool again = meeting.last_member == member;  // two files of one gpu with the same iteration
+      if (again) meeting.is_consistent = false;
       meeting.last_member = member;
       meeting.num_members++;
       if (!host || (meeting.host && *meeting.host != *host)) meeting.is_on_one_host = false;
       if (host) meeting.host = *host;
       if (meeting.num_members == 1) {
-        meeting.shortest_ns = std::move(durations);
+        for (const Seen& c : seen) meeting.shortest_ns.push_back(c.duration_ns);
+        meeting.numbered = sort_by_sequence(std::move(seen));
+        meeting.is_numbered = !meeting.numbered.empty();
         continue;
       }
-      if (meeting.shortest_ns.size() != durations.size()) {
-        meeting.is_consistent = false;
-        continue;
-      }
-      for (std::size_t n = 0; n < durations.size(); n++)
-        meeting.shortest_ns[n] = std::min(meeting.shortest_ns[n], durations[n]);
+      meeting.is_consistent = meeting.is_consistent && meeting.shortest_ns.size() == seen.size();
+      for (std::size_t n = 0; meeting.is_consistent && n < seen.size(); n++)
+        meeting.shortest_ns[n] = std::min(meeting.shortest_ns[n], seen[n].duration_ns);
+      if (!meeting.is_numbered) continue;
+      const std::vector<Seen> numbered = sort_by_sequence(std::move(seen));
+      meeting.is_numbered = !again && !numbered.empty();
+      intersect(meeting.numbered, numbered);
+      meeting.shares_numbers = meeting.shares_numbers || !meeting.numbered.empty();
     }
   }
 
@@ -121,12 +169,10 @@ class Matcher {
         continue;
       }
       // Transfers between two ranks are told apart by those ranks; where they are not stated, not at all.
-      const bool is_transfer = gpu.texts[c.kind] == "p2p";
       const bool is_pair =
-          !is_transfer || (c.source != kNoNumber && c.destination != kNoNumber && meeting.num_members == 2);
+          !is_transfer(gpu, c) || (c.source != kNoNumber && c.destination != kNoNumber && meeting.num_members == 2);
       const bool fits = c.group_size == kNoNumber || meeting.num_members <= c.group_size;
-      if (!meeting.is_consistent || !is_pair || !fits) continue;
-      matched[i].transfer_ns = meeting.shortest_ns[n];
+      if (is_pair && fits) matched[i].transfer_ns = meeting.shortest_of(n, c.sequence);
     }
   }
 

@@ -20,8 +20,9 @@ struct MatchedCollective {
 /// Collectives of each gpu, in the order of GpuSummary::collectives: [input][gpu][collective].
 using MatchedCollectives = std::vector<std::vector<std::vector<MatchedCollective>>>;
 
-/// Matches the n-th collective of each group, kind and iteration across the gpus of each job, never across jobs. Linear
-/// in their number.
+/// Matches the collectives of each group, kind and iteration across the gpus of each job, never across jobs: by the
+/// number that the group gave each, where that tells them apart, else the n-th ones. Linear in their number, but for
+/// sorting those of one key by number.
 MatchedCollectives match_collectives(const std::vector<InputSummary>& inputs, const std::vector<Job>& jobs);
 
 }  // namespace chopper

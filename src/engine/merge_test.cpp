@@ -22,6 +22,7 @@ struct CollectiveOf {
   std::string group = "0";
   std::int64_t group_size = 2;
   std::int64_t bytes = 1000;
+  std::int64_t sequence = kNoNumber;
 };
 
 InputSummary rank_input(std::int64_t rank, std::vector<std::int64_t> numbers) {
@@ -69,6 +70,7 @@ void add(InputSummary& input, const CollectiveOf& c) {
   record.start_ns = c.start_ns;
   record.duration_ns = c.duration_ns;
   record.bytes = c.bytes;
+  record.sequence = c.sequence;
   record.group_size = c.group_size;
   record.ordinal = c.ordinal;
   record.kind = text(gpu, c.kind);
@@ -172,6 +174,94 @@ TEST(Merge, WhatDoesNotMatchSaysWhy) {
   EXPECT_EQ(answer.collectives[5].wait_ns, 10);
   EXPECT_EQ(answer.collectives[5].busbw_gbps.reason(), Reason::no_shapes);
   EXPECT_EQ(answer.collectives[5].theory_ns.reason(), Reason::no_shapes);
+}
+
+CollectiveOf numbered(std::int32_t ordinal, std::int64_t start, std::int64_t duration, std::int64_t sequence) {
+  return {ordinal, start, duration, "ar", "0", 2, 1000, sequence};
+}
+
+// The waits of the first collectives, in order of (rank, start); -1: not told.
+std::vector<std::int64_t> waits_of(const Answer& answer) {
+  std::vector<std::int64_t> waits;
+  for (const CollectiveRow& row : answer.collectives) waits.push_back(row.wait_ns.present() ? row.wait_ns.value() : -1);
+  return waits;
+}
+
+TEST(Merge, OneCollectiveTooManyDoesNotHideThoseWithTheSameNumber) {
+  InputSummary a = rank_input(0, {5}), b = rank_input(1, {5});
+  add(a, numbered(0, 100, 50, 7));
+  add(a, numbered(0, 200, 30, 9));
+  add(b, numbered(0, 100, 20, 7));
+  add(b, numbered(0, 150, 10, 8));  // rank 0 lost it
+  add(b, numbered(0, 210, 25, 9));
+  const Answer answer = merge(list_of(std::move(a), std::move(b)));
+  EXPECT_EQ(waits_of(answer), (std::vector<std::int64_t>{30, 5, 0, -1, 0}));
+  EXPECT_EQ(answer.collectives[3].wait_ns.reason(), Reason::unmatched_ranks);
+}
+
+TEST(Merge, NumbersTellOrderWhereTheyAreTheSame) {
+  InputSummary a = rank_input(0, {5}), b = rank_input(1, {5});
+  add(a, numbered(0, 100, 50, 7));
+  add(a, numbered(0, 200, 30, 8));
+  add(b, numbered(0, 100, 20, 8));  // two streams
+  add(b, numbered(0, 210, 25, 7));
+  EXPECT_EQ(waits_of(merge(list_of(std::move(a), std::move(b)))), (std::vector<std::int64_t>{25, 10, 0, 0}));
+}
+
+// A number that a rank gives twice (collectives that were launched as one), that some rank does not give, or that no
+// two ranks share says nothing: the order counts, where there are equally many.
+TEST(Merge, NumbersThatDoNotTellAreNotUsed) {
+  const auto waits = [](const std::vector<std::int64_t>& of_a, const std::vector<std::int64_t>& of_b) {
+    InputSummary a = rank_input(0, {5}), b = rank_input(1, {5});
+    for (std::size_t i = 0; i < of_a.size(); i++)
+      add(a, numbered(0, 100 * static_cast<std::int64_t>(i), 50 + static_cast<std::int64_t>(i), of_a[i]));
+    for (std::size_t i = 0; i < of_b.size(); i++) add(b, numbered(0, 100 * static_cast<std::int64_t>(i), 50, of_b[i]));
+    return waits_of(merge(list_of(std::move(a), std::move(b))));
+  };
+  EXPECT_EQ(waits({7, 7, 8}, {7, 8, 9}), (std::vector<std::int64_t>{0, 1, 2, 0, 0, 0}));
+  EXPECT_EQ(waits({7, 8}, {kNoNumber, 7}), (std::vector<std::int64_t>{0, 1, 0, 0}));
+  EXPECT_EQ(waits({7, 8}, {17, 18}), (std::vector<std::int64_t>{0, 1, 0, 0}));
+  EXPECT_EQ(waits({7, 7, 8}, {7, 8}), (std::vector<std::int64_t>{-1, -1, -1, -1, -1}));
+  EXPECT_EQ(waits({7, 8}, {17, 18, 19}), (std::vector<std::int64_t>{-1, -1, -1, -1, -1}));
+}
+
+// All ranks of the run that have collectives of the group and kind in the iteration must have it.
+TEST(Merge, ACollectiveThatOneOfManyRanksLacksIsNotMatched) {
+  const auto job = [](bool with_another) {
+    std::vector<InputSummary> inputs;
+    for (std::int64_t rank = 0; rank < 3; rank++) {
+      InputSummary& input = inputs.emplace_back(rank_input(rank, {5}));
+      for (std::int64_t number = 0; number < 3; number++) {
+        if (number != rank) add(input, {0, 100 * number, 50 + rank, "ar", "0", 3, 1000, number});
+      }
+      if (with_another) add(input, {0, 900, 50 + rank, "ar", "0", 3, 1000, 9});
+    }
+    return inputs;
+  };
+  EXPECT_EQ(waits_of(merge(job(true))), (std::vector<std::int64_t>{-1, -1, 0, -1, -1, 1, -1, -1, 2}));
+  EXPECT_EQ(waits_of(merge(job(false))), (std::vector<std::int64_t>{-1, -1, -1, -1, -1, -1}));
+}
+
+TEST(Merge, WaitsAreOfTheIterationsWhoseCollectivesAreMatched) {
+  const auto answer_of = [](std::int64_t more_in_first) {
+    InputSummary a = rank_input(0, {5, 6, 7, 8, 9}), b = rank_input(1, {5, 6, 7, 8, 9});
+    for (std::int32_t k = 0; k < 5; k++) {
+      add(a, {k, 100 * k, 400});
+      add(b, {k, 100 * k, 100});
+      if (k > 0) add(b, {k, 100 * k + 50, 50});  // one more: none of the iteration is matched
+    }
+    if (more_in_first > 0) {
+      add(a, {0, 60, more_in_first, "ag"});
+      add(b, {0, 60, 1, "ag"});
+      add(b, {0, 70, 1, "ag"});
+    }
+    return merge(list_of(std::move(a), std::move(b)));
+  };
+  EXPECT_EQ(answer_of(0).ranks[0].comm_wait_ns, 300);
+  EXPECT_EQ(answer_of(0).ranks[1].comm_wait_ns, 0);
+  EXPECT_EQ(answer_of(21).ranks[0].comm_wait_ns, 300);  // 400 of 421: 95 %
+  EXPECT_EQ(answer_of(22).ranks[0].comm_wait_ns.reason(), Reason::unmatched_ranks);
+  EXPECT_EQ(answer_of(22).ranks[1].comm_wait_ns, 0);  // 100 of 102
 }
 
 TEST(Merge, SeveralHostsHaveNoLinksInCommon) {

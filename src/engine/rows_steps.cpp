@@ -102,30 +102,48 @@ std::vector<Field<double>> compute_ratios(const std::vector<InputSummary>& input
   return ratios;
 }
 
-// Median over the iterations of the summed wait of the collectives launched in it.
+// Waits of what is not matched are not known, and a sum without them would be too small to be compared.
+constexpr double kLeastMatched = 0.95;
+
+// The collectives launched in one iteration.
+struct IterationWait {
+  std::int64_t wait_ns = 0;
+  double all_ns = 0, matched_ns = 0;  // durations
+  std::size_t num_matched = 0;
+  bool is_known() const { return matched_ns >= kLeastMatched * all_ns; }
+};
+
+// Median over the iterations of the summed wait of the collectives launched in it, where it is known.
 Field<std::int64_t> comm_wait(const GpuSummary& gpu, const std::vector<MatchedCollective>& matched,
                               const Selection& selection) {
-  std::map<std::int32_t, std::int64_t> waits;
+  std::map<std::int32_t, IterationWait> waits;
   for (const WindowSummary& window : gpu.windows) {
-    if (is_for_statistics(window.row, selection)) waits[static_cast<std::int32_t>(window.row.ordinal.value())] = 0;
+    if (is_for_statistics(window.row, selection)) waits[static_cast<std::int32_t>(window.row.ordinal.value())] = {};
   }
   if (waits.empty()) return Reason::no_complete_iteration;
-  bool any = false;
   Reason reason = Reason::no_records;
   for (std::size_t i = 0; i < matched.size(); i++) {
     const CollectiveRecord& c = gpu.collectives[i];
     const auto at = waits.find(c.ordinal);
     if (at == waits.end()) continue;
+    IterationWait& wait = at->second;
+    wait.all_ns += static_cast<double>(c.duration_ns);
     if (matched[i].transfer_ns == kNoNumber) {
       reason = matched[i].reason;
       continue;
     }
-    any = true;
-    add_wrapping(at->second, c.duration_ns - matched[i].transfer_ns);
+    wait.matched_ns += static_cast<double>(c.duration_ns);
+    wait.num_matched++;
+    add_wrapping(wait.wait_ns, c.duration_ns - matched[i].transfer_ns);
+  }
+  bool any = false;
+  std::vector<std::int64_t> sums;  // an iteration without collectives waits for none
+  for (const auto& [ordinal, wait] : waits) {
+    if (!wait.is_known()) continue;
+    any = any || wait.num_matched > 0;
+    sums.push_back(wait.wait_ns);
   }
   if (!any) return reason;
-  std::vector<std::int64_t> sums;
-  for (const auto& [ordinal, sum] : waits) sums.push_back(sum);
   return median(std::move(sums));
 }
 

@@ -462,7 +462,8 @@ struct RankRow {
         Column{"window_idle_ns", &R::window_idle_ns, "ns", "median idle"},
         Column{"window_prep_idle_ns", &R::window_prep_idle_ns, "ns", "median idle before work not yet launched"},
         Column{"window_call_idle_ns", &R::window_call_idle_ns, "ns", "median idle after the launch call"},
-        Column{"comm_wait_ns", &R::comm_wait_ns, "ns", "median over iterations of the summed wait of its collectives"},
+        Column{"comm_wait_ns", &R::comm_wait_ns, "ns",
+               "median over iterations of the summed wait of its collectives, where matched"},
         Column{"compute_ratio", &R::compute_ratio, "1",
                "sum over operations of its compute durations / of the medians over gpus: above 1 is slower"},
         Column{"hint", &R::hint, "", "straggler: computes longer and waits less than the others; waits: the reverse"});
