@@ -470,6 +470,28 @@ TEST(Merge, StragglersComputeLongerAndWaitLess) {
   EXPECT_EQ(selected.steps[0].num_gpus, 4);
 }
 
+// Each is compared with the others: of two, the straggler's own wait would be the (lower) median.
+TEST(Merge, OfTwoGpusEitherCanBeTheStraggler) {
+  const auto hints = [](const std::vector<std::int64_t>& compute, const std::vector<std::int64_t>& durations) {
+    std::vector<InputSummary> inputs;
+    for (std::size_t rank = 0; rank < compute.size(); rank++) {
+      InputSummary& input = inputs.emplace_back(rank_input(static_cast<std::int64_t>(rank), {5, 6}));
+      input.gpus.front().compute_by_operation[{Phase::forward, "mlp_up"}] = compute[rank];
+      add(input, {0, 100, durations[rank], "ar", "0", static_cast<std::int64_t>(compute.size())});
+    }
+    std::vector<std::string> found;
+    for (const RankRow& row : merge(std::move(inputs)).ranks)
+      found.push_back(row.hint.present() ? row.hint.value() : "");
+    return found;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(hints({1000, 1300}, {80, 50}), (Texts{"waits", "straggler"}));
+  EXPECT_EQ(hints({1300, 1000}, {50, 80}), (Texts{"straggler", "waits"}));
+  EXPECT_EQ(hints({1000, 1300}, {50, 50}), (Texts{"", ""}));  // nobody waits
+  EXPECT_EQ(hints({1000, 1000, 1300}, {90, 80, 50}), (Texts{"", "", "straggler"}));
+  EXPECT_EQ(hints({1300, 1000, 1000}, {70, 50, 80}), (Texts{"", "", ""}));  // others wait 0 and 30, itself 20
+}
+
 // Its steps, its FLOPs and its peak are those of the same gpus, whatever is shown of them.
 TEST(Merge, ThroughputIsThatOfTheJob) {
   const auto job = [](const char* other_gpu, bool with_stranger) {

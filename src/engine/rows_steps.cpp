@@ -16,7 +16,7 @@ namespace {
 // waits agree.
 constexpr double kSlowRatio = 1.02;
 constexpr double kFastRatio = 0.98;
-// Who waits less than half as long as the median gpu is waited for.
+// Who waits less than half as long as the median of the others is waited for.
 constexpr double kShortWait = 0.5;
 
 // The lower of the two in the middle of an even number.
@@ -175,12 +175,21 @@ RankRow rank_row(const GpuSource& source, const Selection& selection) {
   return row;
 }
 
-// Who computes longer than the others while they wait for it, and the reverse.
+// Median of the waits of the others; `sorted` are those of all, `own` is one of them. Of two gpus the smaller wait
+// would be the median of both.
+std::int64_t median_of_others(const std::vector<std::int64_t>& sorted, std::int64_t own) {
+  const auto at = static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), own) - sorted.begin());
+  const std::size_t middle = (sorted.size() - 2) / 2;  // of one fewer
+  return sorted[middle < at ? middle : middle + 1];
+}
+
+// Who computes longer than the others while they wait for it, and the reverse. `waits`: of all gpus of the job, sorted.
 Field<std::string> hint_of(const RankRow& row, const std::vector<std::int64_t>& waits) {
   if (!row.compute_ratio.present() || !row.comm_wait_ns.present() || waits.size() < 2) return {};
-  const auto usual = static_cast<double>(median(waits)), own = static_cast<double>(row.comm_wait_ns.value());
+  const std::int64_t own = row.comm_wait_ns.value(), usual = median_of_others(waits, own);
   const double ratio = row.compute_ratio.value();
-  if (ratio >= kSlowRatio && own < kShortWait * usual) return std::string("straggler");
+  if (ratio >= kSlowRatio && static_cast<double>(own) < kShortWait * static_cast<double>(usual))
+    return std::string("straggler");
   if (ratio <= kFastRatio && own > usual) return std::string("waits");
   return {};
 }
@@ -227,6 +236,7 @@ void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<Inpu
       const Field<std::int64_t> wait = comm_wait(gpu, matched[place.input][place.gpu], selection);
       if (wait.present()) waits_of[j].push_back(wait.value());
     }
+    std::sort(waits_of[j].begin(), waits_of[j].end());
   }
   for (const GpuSource& source : sources) {
     RankRow row = rank_row(source, selection);
