@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <optional>
 
 #include "report/quantity.h"
 #include "report/shown_gpus.h"
@@ -31,12 +31,22 @@ std::string operation_label(const OperationTotal& operation) {
   return operation.phase + " " + printable(operation.operation);
 }
 
+// The job that all gpus of the basis are of; nullopt when they are of several, between which nothing is compared.
+std::optional<std::int64_t> job_of(const TimeBasis& basis) {
+  std::optional<std::int64_t> job;
+  for (const GpuTime& gpu : basis.gpus) {
+    if (job && *job != gpu.row->job) return std::nullopt;
+    job = gpu.row->job;
+  }
+  return job;
+}
+
 // The gpu that the others wait for: of those that stand out the one whose computation takes longest.
-const RankRow* slowest_gpu(const Answer& answer) {
+const RankRow* slowest_gpu(const std::vector<const RankRow*>& ranks) {
   const RankRow* slowest = nullptr;
-  for (const RankRow& row : answer.ranks) {
-    if (!row.compute_ratio.present() || !(row.hint == "straggler")) continue;
-    if (slowest == nullptr || row.compute_ratio.value() > slowest->compute_ratio.value()) slowest = &row;
+  for (const RankRow* row : ranks) {
+    if (!row->compute_ratio.present() || !(row->hint == "straggler")) continue;
+    if (slowest == nullptr || row->compute_ratio.value() > slowest->compute_ratio.value()) slowest = row;
   }
   return slowest;
 }
@@ -45,40 +55,19 @@ std::string gpu_name(const RankRow& row) {
   return row.rank.present() ? fmt::format("rank {}", row.rank.value()) : fmt::format("input {}", row.input);
 }
 
-// The gpus and iterations whose times are the basis: rows of others must not be divided among them.
-class BasisParts {
- public:
-  explicit BasisParts(const TimeBasis& basis) : steps_(basis.steps) {
-    for (const GpuTime& gpu : basis.gpus) ordinals_.emplace(key_of(*gpu.row), &gpu.ordinals);
-  }
-  template <class Row>
-  bool has_gpu(const Row& row) const {
-    return ordinals_.contains(key_of(row));
-  }
-  bool has(const CollectiveRow& row) const {
-    const auto gpu = ordinals_.find(key_of(row));
-    if (gpu == ordinals_.end() || !steps_) return gpu != ordinals_.end();
-    return row.ordinal.present() && std::binary_search(gpu->second->begin(), gpu->second->end(), row.ordinal.value());
-  }
-
- private:
-  using Key = std::pair<std::int64_t, std::int64_t>;
-  template <class Row>
-  static Key key_of(const Row& row) {
-    return {row.input, row.gpu.present() ? row.gpu.value() : -1};
-  }
-  bool steps_;
-  std::map<Key, const std::vector<std::int64_t>*> ordinals_;
-};
-
 class LossFinder {
  public:
   LossFinder(const Answer& answer, const TimeBasis& basis)
       : answer_(answer),
         basis_(basis),
         parts_(basis),
+        job_(job_of(basis)),
         is_part_(is_part_of_work(answer.selection)),
-        operations_(operation_totals(answer, basis)) {}
+        operations_(operation_totals(answer, basis)) {
+    for (const RankRow& row : answer.ranks) {
+      if (job_ && row.job == *job_) ranks_.push_back(&row);
+    }
+  }
 
   std::vector<Loss> run() {
     find_communication();
@@ -108,6 +97,7 @@ class LossFinder {
 
   // Where one gpu loses half as much again as the mean.
   std::string worst_command(TimePart part) const {
+    if (!job_) return "";
     const auto worst =
         std::max_element(basis_.gpus.begin(), basis_.gpus.end(),
                          [&](const GpuTime& a, const GpuTime& b) { return a.split.share(part) < b.split.share(part); });
@@ -118,8 +108,8 @@ class LossFinder {
 
   // What collectives of one kind expose, how much of it is waiting for other ranks, and how much may be.
   struct Exposed {
-    double all_ns = 0, wait_ns = 0, unknown_ns = 0;
-    Reason unknown = Reason::no_group;
+    double all_ns = 0, wait_ns = 0;
+    std::map<Reason, double> unknown_ns;  // by why it is not known
     bool pipeline = false;
   };
 
@@ -136,8 +126,7 @@ class LossFinder {
         sum.wait_ns += std::clamp(share - static_cast<double>(row.transfer_ns.value()), 0.0,
                                   static_cast<double>(row.wait_ns.value()));
       } else {
-        sum.unknown_ns += share;
-        if (!row.wait_ns.present()) sum.unknown = row.wait_ns.reason();
+        sum.unknown_ns[row.wait_ns.present() ? row.transfer_ns.reason() : row.wait_ns.reason()] += share;
       }
     }
     return kinds;
@@ -145,8 +134,17 @@ class LossFinder {
 
   // Whether waiting is told apart, else what overlaps communication.
   std::string communication_advice(const std::string& kind, const Exposed& sum) const {
-    if (sum.unknown_ns > 0.5 * sum.all_ns)
-      return sum.unknown == Reason::no_group ? "with waits: group not recorded" : "with waits: no rank to compare";
+    double unknown_ns = 0;
+    auto most = sum.unknown_ns.begin();
+    for (auto why = sum.unknown_ns.begin(); why != sum.unknown_ns.end(); ++why) {
+      unknown_ns += why->second;
+      if (why->second > most->second) most = why;
+    }
+    if (unknown_ns > 0.5 * sum.all_ns) {
+      if (most->first == Reason::no_group) return "with waits: group not recorded";
+      return most->first == Reason::unmatched_ranks ? "with waits: ranks do not match"
+                                                    : "with waits: no rank to compare";
+    }
     if (answer_.health_log.count(HealthKind::rank_missing) > 0) return "with waits for missing ranks";
     return kind == "ag" || kind == "rs" || kind == "ar" ? "prefetch, bucket sizes" : "overlap it with computation";
   }
@@ -180,7 +178,7 @@ class LossFinder {
   // Who the others wait for: the gpu that computes longest, else the one that waits far less than the others.
   void add_waiting(double ns) {
     Loss loss{"waiting for late ranks", ns, "uneven work, hosts launching late", ""};
-    const RankRow* late = slowest_gpu(answer_);
+    const RankRow* late = slowest_gpu(ranks_);
     if (late != nullptr) {
       loss.advice = fmt::format("{} computes {:.2f} x", gpu_name(*late), late->compute_ratio.value());
     } else if (late = least_waiting_gpu(); late != nullptr) {
@@ -192,8 +190,8 @@ class LossFinder {
 
   const RankRow* least_waiting_gpu() const {
     std::vector<const RankRow*> rows;
-    for (const RankRow& row : answer_.ranks) {
-      if (row.comm_wait_ns.present()) rows.push_back(&row);
+    for (const RankRow* row : ranks_) {
+      if (row->comm_wait_ns.present()) rows.push_back(row);
     }
     if (rows.size() < 2) return nullptr;
     std::stable_sort(rows.begin(), rows.end(), [](const RankRow* a, const RankRow* b) {
@@ -263,7 +261,7 @@ class LossFinder {
 
   // What a slower gpu costs the run: its computation beyond the median.
   void find_straggler() {
-    const RankRow* slowest = slowest_gpu(answer_);
+    const RankRow* slowest = slowest_gpu(ranks_);
     if (slowest == nullptr || !slowest->window_compute_ns.present()) return;
     const double ratio = slowest->compute_ratio.value();
     const double lost = static_cast<double>(slowest->window_compute_ns.value()) * (1 - 1 / ratio);
@@ -275,7 +273,9 @@ class LossFinder {
   const Answer& answer_;
   const TimeBasis& basis_;
   BasisParts parts_;
+  std::optional<std::int64_t> job_;
   bool is_part_;
+  std::vector<const RankRow*> ranks_;  // that can be compared
   std::vector<OperationTotal> operations_;
   std::vector<Loss> losses_;
 };

@@ -197,6 +197,14 @@ TEST(Losses, SayWhereWaitsAreNotToldApart) {
   EXPECT_EQ(advice(), "with waits: no rank to compare");
   answer.collectives[0].wait_ns = answer.collectives[0].transfer_ns = Reason::no_group;
   EXPECT_EQ(advice(), "with waits: group not recorded");
+  answer.collectives[0].wait_ns = answer.collectives[0].transfer_ns = Reason::unmatched_ranks;
+  EXPECT_EQ(advice(), "with waits: ranks do not match");
+  // Of several reasons that of most time.
+  answer.collectives.push_back(collective("a2a", 30));
+  answer.collectives.back().wait_ns = answer.collectives.back().transfer_ns = Reason::single_rank;
+  EXPECT_EQ(advice(), "with waits: ranks do not match");
+  answer.collectives.back().exposed_ns = 101;
+  EXPECT_EQ(advice(), "with waits: no rank to compare");
 }
 
 TEST(Losses, TellBubblesFromLateRanks) {
@@ -310,6 +318,62 @@ TEST(Losses, NameTheSlowGpu) {
   ASSERT_NE(loss, nullptr);
   EXPECT_DOUBLE_EQ(loss->at_stake_ns, 600 * (1 - 1 / 1.25));
   EXPECT_EQ(loss->command, "--rank 1");
+}
+
+// Two ranks of each of two jobs, that of job 1 ten times as long. Rank 1 of each computes longer.
+Answer two_jobs() {
+  Answer answer = answer_of(4);
+  answer.jobs = {{true, 2, 2}, {true, 4, 2}};
+  for (std::int64_t i = 0; i < 4; i++) {
+    const std::int64_t job = i / 2, rank = i % 2, scale = job == 0 ? 1 : 10;
+    const auto at = static_cast<std::size_t>(i);
+    TimelineRow step = window(rank, 0, 1000 * scale, true, false);
+    step.input = i;
+    step.job = answer.timeline[at].job = job;
+    answer.timeline[at].rank = step.rank = rank;
+    answer.windows.push_back(step);
+    RankRow row;
+    row.input = i;
+    row.job = job;
+    row.rank = rank;
+    row.gpu = std::int64_t{0};
+    row.window_compute_ns = 600 * scale;
+    row.compute_ratio = rank == 1 ? 1.2 : 1.0;
+    row.comm_wait_ns = (rank == 1 ? 2 : 60) * scale;
+    if (rank == 1) row.hint = std::string("straggler");
+    answer.ranks.push_back(row);
+    CollectiveRow reduce = collective("ar", 100 * scale);
+    reduce.input = i;
+    reduce.transfer_ns = 40 * scale;
+    reduce.wait_ns = 60 * scale;
+    answer.collectives.push_back(reduce);
+  }
+  return answer;
+}
+
+TEST(Losses, NothingIsComparedAcrossJobs) {
+  Answer answer = two_jobs();
+  const auto losses = [&] { return find_losses(answer, time_basis(answer)); };
+  const auto advice = [&] { return loss_called(losses(), "waiting for late ranks")->advice; };
+  EXPECT_EQ(loss_called(losses(), "rank 1 slower, 1.20 x"), nullptr);  // of which job, and of which step?
+  EXPECT_EQ(advice(), "uneven work, hosts launching late");
+  for (RankRow& row : answer.ranks) row.hint = {};
+  EXPECT_EQ(advice(), "uneven work, hosts launching late");  // 2 ns of job 0 are no less than 20 of job 1
+  answer.windows[2].window_memcpy_ns = answer.windows[2].window_exposed_memcpy_ns = std::int64_t{8000};
+  EXPECT_EQ(loss_called(losses(), "exposed copies")->command, "");
+}
+
+TEST(Losses, OfTheOnlyJobWithStepsAreComparedWithinIt) {
+  Answer answer = two_jobs();
+  answer.windows.erase(answer.windows.begin() + 2, answer.windows.end());
+  answer.ranks[3].compute_ratio = 1.5;
+  std::vector<Loss> losses = find_losses(answer, time_basis(answer));
+  EXPECT_NE(loss_called(losses, "rank 1 slower, 1.20 x"), nullptr);
+  EXPECT_EQ(loss_called(losses, "waiting for late ranks")->advice, "rank 1 computes 1.20 x");
+  for (RankRow& row : answer.ranks) row.hint = {};
+  answer.ranks[2].comm_wait_ns = std::int64_t{0};  // of the other job
+  losses = find_losses(answer, time_basis(answer));
+  EXPECT_EQ(loss_called(losses, "waiting for late ranks")->advice, "rank 1 waits least");
 }
 
 }  // namespace

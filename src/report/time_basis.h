@@ -2,7 +2,10 @@
 // What the times of the text answer are means of: the steps of each gpu where there are any, else its whole trace.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.h"
@@ -30,5 +33,32 @@ struct TimeBasis {
 /// Steps are the complete iterations but the last of each gpu; where a run has none, all but the last; else all that
 /// have work.
 TimeBasis time_basis(const Answer& answer);
+
+/// The gpus and iterations whose times are the basis: rows of others must not be divided among them. `basis` must
+/// outlive it.
+class BasisParts {
+ public:
+  explicit BasisParts(const TimeBasis& basis) : steps_(basis.steps) {
+    for (const GpuTime& gpu : basis.gpus) ordinals_.emplace(key_of(*gpu.row), &gpu.ordinals);
+  }
+  template <class Row>
+  bool has_gpu(const Row& row) const {
+    return ordinals_.contains(key_of(row));
+  }
+  bool has(const CollectiveRow& row) const {
+    const auto gpu = ordinals_.find(key_of(row));
+    if (gpu == ordinals_.end() || !steps_) return gpu != ordinals_.end();
+    return row.ordinal.present() && std::binary_search(gpu->second->begin(), gpu->second->end(), row.ordinal.value());
+  }
+
+ private:
+  using Key = std::pair<std::int64_t, std::int64_t>;
+  template <class Row>
+  static Key key_of(const Row& row) {
+    return {row.input, row.gpu.present() ? row.gpu.value() : -1};
+  }
+  bool steps_;
+  std::map<Key, const std::vector<std::int64_t>*> ordinals_;
+};
 
 }  // namespace chopper
