@@ -102,7 +102,9 @@ std::string computation_note(const Answer& answer, const TimeBasis& basis) {
   if (is_part_of_work(answer.selection)) return "";
   std::map<std::string, double> phases, classes;
   double total = 0, unknown = 0;
+  const BasisParts parts(basis);
   for (const OperationRow& row : basis.steps ? answer.step_operations : answer.operations) {
+    if (!parts.has_gpu(row)) continue;
     for (std::size_t c = 0; c < row.class_ns.size(); c++) {
       const auto gpu_class = static_cast<GpuClass>(c);
       if (!is_compute(gpu_class)) continue;

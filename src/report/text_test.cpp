@@ -321,6 +321,35 @@ TEST(AnswerText, MeansOfTheOnlyJobWithStepsSaySo) {
   EXPECT_NE(text.find("mean of 1 step of job 1 on 1 of 4 gpus\n"), std::string::npos) << text;
 }
 
+// Two gpus, of which one has a complete step. The other's operations are of the iterations it has.
+TEST(AnswerText, SharesOfComputationAreOfTheGpusOfTheMean) {
+  Answer answer = answer_of(2);
+  CoverageRow coverage;
+  coverage.iteration_rule = "profiler_step";
+  answer.coverage.push_back(coverage);
+  for (std::size_t g = 0; g < 2; g++) {
+    TimelineRow window = answer.timeline[g];
+    window.scope = "iteration";
+    window.ordinal = 0;
+    window.window_ns = window.window_busy_ns = window.window_compute_ns = 500;
+    window.complete = g == 0;
+    window.last = false;
+    answer.windows.push_back(window);
+    OperationRow operation;
+    operation.input = window.input;
+    operation.rank = window.rank;
+    operation.gpu = window.gpu;
+    operation.phase = "other";
+    operation.operation = "unlabelled";
+    operation.duration_ns = 500;
+    operation.class_ns[static_cast<std::size_t>(g == 0 ? GpuClass::gemm : GpuClass::attention)] = 500;
+    answer.step_operations.push_back(operation);
+  }
+  const std::string text = answer_text(answer, {.run_name = "run"});
+  EXPECT_NE(text.find("mean of 1 step on 1 of 2 gpus\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("100.0 %  gemm 100 %\n"), std::string::npos) << text;
+}
+
 TEST(AnswerText, GpusAreInOrderOfRankThenGpu) {
   Answer answer = answer_of(4);
   const std::array<std::pair<int, int>, 4> places = {{{10, 0}, {2, 11}, {2, 3}, {0, 0}}};
