@@ -219,7 +219,7 @@ void charge_host_blockers(const TraceTables& trace, const GpuWorkLabels& labels,
     if (gap.prep_idle_ns == 0) continue;
     std::optional<ThreadCharges>& thread = charges[thread_of(gap.row)];
     if (!thread) continue;
-    const bool in_steps = steps.hold(gap.from_ns) && selected(gap.row);
+    const bool in_steps = steps.hold(gap.from_ns) && selected.in_any_iteration(gap.row);
     idle.in(gap.from_ns, gap.called_ns, [&](Interval part) { thread->charge(part, in_steps, groups); });
   }
   for (std::size_t g = 0; g < groups.size(); g++) {

@@ -14,7 +14,8 @@ std::map<Names, BlockerSummary> charge(const test::HandTrace& hand, const Select
   const Result<HostBlockerRules> rules = embedded_host_blocker_rules();
   EXPECT_TRUE(rules.ok());
   const HostBlockers blockers = find_host_blockers(hand.trace, hand.labels, rules.value());
-  const DeviceWork work = prepare_device(hand.trace, hand.labels, rows_by_device(hand.trace.gpu_work).begin()->second);
+  DeviceWork work = prepare_device(hand.trace, hand.labels, rows_by_device(hand.trace.gpu_work).begin()->second);
+  work.windows.in_steps = steps_of(work.windows, hand.labels.iterations, selection);
   GpuSummary summary;
   charge_host_blockers(hand.trace, hand.labels, work, blockers, SelectedRows(selection, hand.labels), summary);
   return summary.blockers;
@@ -119,6 +120,11 @@ TEST(HostBlockers, StepIdleIsOfTheWindowItLiesIn) {
   Selection selection;
   selection.operations = {"mlp_up"};
   EXPECT_EQ(charge(hand, selection).at(names).step_idle_ns, 30);
+  selection = {};
+  selection.iterations = NumberRange{0, 0};
+  EXPECT_EQ(charge(hand, selection).at(names).step_idle_ns, 30);  // in window 0, in front of the kernel of 1
+  selection.operations = {"lp"};
+  EXPECT_EQ(charge(hand, selection).at(names).step_idle_ns, 0);
   selection = {};
   hand.labels.iterations.marks[0].closed = false;  // window 1 alone is complete and not the last
   EXPECT_EQ(charge(hand).at(names).step_idle_ns, 30);

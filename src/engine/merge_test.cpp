@@ -603,6 +603,31 @@ TEST(Merge, ASelectionLeavesOutRowsAndKeepsTheTrace) {
   EXPECT_FALSE(merge_summaries(list_of(input()), {}, options).ok());
 }
 
+// The gap in front of the first kernel of an iteration lies in the window before, and is lost there.
+TEST(Merge, GapsOfSelectedIterationsAreThoseInTheirWindows) {
+  InputSummary input = rank_input(0, {5, 6, 7});
+  GpuSummary& gpu = input.gpus.front();
+  const auto add_operation = [&](const char* name, std::int64_t ordinal, bool in_steps, std::int64_t num_kernels,
+                                 std::int64_t gap_ns) {
+    OperationSummary& sum = gpu.operations[{Phase::forward, name, ordinal, kNotGrouped, in_steps}];
+    sum.num_kernels = num_kernels;
+    sum.prep_idle_ns = gap_ns;
+  };
+  add_operation("mlp_up", 0, true, 1, 10);
+  add_operation("lp", 0, true, 1, 20);
+  add_operation("mlp_up", 1, true, 0, 40);  // in front of iteration 6, in the window of 5
+  add_operation("mlp_up", 1, false, 1, 80);
+  RunOptions options;
+  options.selection.iterations = NumberRange{5, 5};
+  const Answer answer = merge(list_of(std::move(input)), options);
+  ASSERT_EQ(answer.step_operations.size(), 2u);
+  EXPECT_EQ(answer.step_operations[0].operation, "lp");
+  EXPECT_EQ(answer.step_operations[1].prep_idle_ns, 10 + 40);
+  EXPECT_EQ(answer.step_operations[1].num_kernels, 1);
+  ASSERT_EQ(answer.operations.size(), 2u);  // of the work launched in it
+  EXPECT_EQ(answer.operations[1].prep_idle_ns, 10);
+}
+
 TEST(GroupDimension, ByWordsKindAndLayout) {
   const Result<GroupDimensionRules> rules = embedded_group_dimension_rules();
   ASSERT_TRUE(rules.ok());

@@ -55,9 +55,13 @@ void set_work(const GpuSource& source, const OperationSummary& sum, OperationRow
     row.peak_share = Reason::peak_exceeded;
 }
 
+bool holds_in_any_iteration(const Selection& selection, const OperationKey& key) {
+  return selection.holds_phase(key.phase) && selection.holds_operation(key.operation) &&
+         (!selection.layers || selection.holds_layer(key.layer));
+}
+
 bool holds(const Selection& selection, const GpuSummary& gpu, const OperationKey& key) {
-  if (!selection.holds_phase(key.phase) || !selection.holds_operation(key.operation)) return false;
-  if (selection.layers && !selection.holds_layer(key.layer)) return false;
+  if (!holds_in_any_iteration(selection, key)) return false;
   if (!selection.iterations) return true;
   const auto ordinal = static_cast<std::int32_t>(key.ordinal);
   const Field<std::int64_t> number = ordinal < 0 ? Field<std::int64_t>() : iteration_number(gpu, ordinal);
@@ -78,11 +82,12 @@ std::map<OperationKey, OperationSummary> selected_operations(const GpuSummary& g
   return selected;
 }
 
-// Likewise of the iterations that step times are means of, by phase and operation.
+// Likewise of the iterations that step times are means of, by phase and operation. These are selected ones; the launch
+// gaps are those that lie in their windows, also in front of kernels of the iteration behind.
 std::map<OperationKey, OperationSummary> step_operations(const GpuSummary& gpu, const RunOptions& options) {
   std::map<OperationKey, OperationSummary> selected;
   for (const auto& [key, sum] : gpu.operations) {
-    if (key.in_steps && holds(options.selection, gpu, key)) selected[{key.phase, key.operation}].merge(sum);
+    if (key.in_steps && holds_in_any_iteration(options.selection, key)) selected[{key.phase, key.operation}].merge(sum);
   }
   return selected;
 }

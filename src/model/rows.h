@@ -522,7 +522,8 @@ struct HostBlockerRow {
         Column{"duration_ns", &R::duration_ns, "ns", "summed duration on the host"},
         Column{"idle_ns", &R::idle_ns, "ns", "idle time of the gpu charged to it: prep of the kernels launched next"},
         Column{"step_idle_ns", &R::step_idle_ns, "ns",
-               "part before the selected kernels of the iterations that step times are means of"});
+               "part in the windows that step times are means of, before kernels of the selected phases, layers, "
+               "operations"});
   }
 };
 

@@ -42,9 +42,13 @@ class SelectedRows {
   bool operator()(std::size_t row) const {
     if (everything_) return true;
     const std::int32_t k = labels_.iteration[row];
+    return (k < 0 ? outside_iterations_ : iterations_[static_cast<std::size_t>(k)]) && in_any_iteration(row);
+  }
+  /// Of the iterations that are not selected too: for what belongs to the iteration in which it lies.
+  bool in_any_iteration(std::size_t row) const {
+    if (everything_) return true;
     const StringId operation = labels_.operation[row];
-    return (k < 0 ? outside_iterations_ : iterations_[static_cast<std::size_t>(k)]) &&
-           selection_.holds_layer(labels_.layer[row]) && selection_.holds_phase(labels_.phase[row]) &&
+    return selection_.holds_layer(labels_.layer[row]) && selection_.holds_phase(labels_.phase[row]) &&
            (operation == kNoString ? unlabelled_ : operations_[index_of(operation)]);
   }
 

@@ -89,7 +89,8 @@ struct LaunchSummary {
 /// A kind of host activity that blocks launching, by name.
 struct BlockerSummary {
   std::int64_t num = 0, duration_ns = 0, idle_ns = 0;
-  std::int64_t step_idle_ns = 0;  ///< part before selected kernels of the iterations that step times are means of
+  std::int64_t step_idle_ns = 0;  ///< part in the windows that step times are means of, before kernels that are
+                                  ///< selected in any iteration
 };
 
 /// Memory of one device in one scope.

@@ -461,7 +461,9 @@ void add_losses(Page& page, const Answer& answer, const TimeBasis& basis) {
 }
 
 void add_top_operations(Page& page, const Answer& answer, const TimeBasis& basis) {
-  const std::vector<OperationTotal> operations = operation_totals(answer, basis);
+  std::vector<OperationTotal> operations = operation_totals(answer, basis);
+  // Of an operation of the iteration behind the last step only the gap in front of it may be here.
+  std::erase_if(operations, [](const OperationTotal& operation) { return !(operation.num_kernels > 0); });
   double total = 0;
   bool named = false;
   for (const OperationTotal& operation : operations) {
