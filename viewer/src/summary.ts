@@ -3,6 +3,7 @@
 import { plain, text_of_value } from "./format";
 import type { Sentence } from "./figure";
 import { jobs_of, rows_of_jobs } from "./jobs";
+import { iterations_of } from "./panels/shared_rows";
 import { text_of } from "./report";
 import type { Quantity, View } from "./view";
 import { over } from "./view";
@@ -31,8 +32,8 @@ export function run_line(view: View): string {
     names.set(name, (names.get(name) ?? 0) + 1);
   }
   for (const [name, count] of names) parts.push(`${cut === undefined ? "" : "in this page "}${plain(count, 0)} x ${name}`);
-  const iterations = new Set(view.rows("timeline", { scope: "iteration" }).map((row) => row["ordinal"]));
-  if (iterations.size > 0) parts.push(`${plain(iterations.size, 0)} ${iterations.size === 1 ? "iteration" : "iterations"}`);
+  const num_iterations = iterations_of(view, "timeline", { scope: "iteration" }).num_all;
+  if (num_iterations > 0) parts.push(`${plain(num_iterations, 0)} ${num_iterations === 1 ? "iteration" : "iterations"}`);
   const bytes = inputs.reduce((sum, row) => sum + Number(row["bytes"] ?? 0), 0);
   const formats = view.distinct("inputs", "format");
   if (inputs.length > 0) parts.push(`${text_of_value(bytes, "B")} of ${formats.join(", ")}`);

@@ -22,7 +22,7 @@ export interface Quantity {
   num_missing?: number; // rows that should have had a part in it and have no value
 }
 
-/** Why values are missing, in words (closed list of the JSON contract). */
+/** Why values are missing, in words: the closed list of the JSON contract, and what only a figure lacks. */
 const REASONS: Record<string, string> = {
   rank_unknown: "the rank is unknown",
   device_unknown: "the device is unknown",
@@ -37,6 +37,7 @@ const REASONS: Record<string, string> = {
   zero_length: "it takes no time",
   no_extent: "grid or block are not recorded",
   no_records: "there are no records of it",
+  files_without_numbers: "consecutive files of a GPU, and no numbers tell their iterations apart",
   no_link: "it is not linked to a launch",
   no_mark: "no iteration mark",
   no_label: "it has no label",
@@ -113,6 +114,11 @@ export class View {
     return this.matching(table, this.where(table, where));
   }
 
+  /** The row of `inputs` that a row is of; an empty one where the page has none. */
+  input_of(row: Row): Row {
+    return this.matching("inputs", { input: Number(row["input"] ?? 0) })[0] ?? {};
+  }
+
   /** The different texts of a column, in the order of the rows. */
   distinct(table: string, column: string, where: Where = {}): string[] {
     const found = new Set<string>();
@@ -149,6 +155,11 @@ export class View {
     const quantity: Quantity = { value, unit: unit_of(table, column), from: ["row", table, index, column] };
     if (value === null) quantity.reason = row.unavailable?.[column] ?? "not applicable";
     return quantity;
+  }
+
+  /** A value that no row has, and why. */
+  unknown(table: string, column: string, reason: string): Quantity {
+    return { ...this.at(table, {}, column), reason };
   }
 
   private readonly positions = new Map<string, Map<Row, number>>();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A made-up report with every table filled, as docs/schema.json has it: an FSDP job of a small Llama, with one slow gpu.
+// The profiler of odd ranks starts one step later: the same step has another ordinal there. Steps are not equally long.
 // The numbers are plausible and add up where the contract says so; nothing else is claimed of them.
 
 export interface ExampleOptions {
@@ -59,6 +60,7 @@ const OPERATIONS: OperationFacts[] = [
 ];
 
 const START_NS = 1768423881454707502n;
+const FIRST_STEP = 10;
 
 /** Writes the report as the program does: absolute times as integers beyond 2^53. */
 export function example_report_text(options: ExampleOptions): string {
@@ -84,6 +86,7 @@ export function example_report(options: ExampleOptions): Json {
   for (let rank = 0; rank < options.ranks; rank++) {
     const keys = { input: rank, rank, gpu: rank % 8 };
     const factor = speed[rank]!;
+    const first = FIRST_STEP + (rank % 2);
     add("inputs", { input: rank, path: `traces/rank${rank}.trace.json.gz`, format: "kineto-json", bytes: 3470202 + rank * 811, text_bytes: 40430281, vendor: "amd", host: `node${Math.floor(rank / 8)}`, rank, rank_source: "metadata", records: 129972, clock: "unix", quantum_ns: 1 });
     add("gpus", { ...keys, gpu_ordinal: keys.gpu, gpu_id: `input${rank}/rank${rank}/gpu${keys.gpu}`, vendor: "amd", name: "AMD Instinct MI300X", spec: "mi300x", num_kernels: 12982, num_memcpy: 12, num_memset: 0, num_comm_kernels: 393 });
     const covered = 0.985 + 0.01 * random();
@@ -95,7 +98,8 @@ export function example_report(options: ExampleOptions): Json {
     let compute = 0, exposed = 0, copies = 0, prep_idle = 0, call_idle = 0, other_idle = 0;
     const own_windows: Json[] = [];
     for (let k = 0; k < options.iterations; k++) {
-      const w_compute = ns((per_layer_us * options.layers + once_us) * factor * jitter(0.006));
+      const length = 1 + 0.1 * ((first + k) % 3);
+      const w_compute = ns((per_layer_us * options.layers + once_us) * factor * length * jitter(0.006));
       const w_wait = ns((rank === slow ? 800 : 9000 + 25000 * (1.058 - factor)) * jitter(0.3));
       const w_exposed = ns(11000 * jitter(0.1)) + w_wait;
       const w_copies = ns(26 * jitter(0.4));
@@ -105,8 +109,8 @@ export function example_report(options: ExampleOptions): Json {
       const window_ns = w_compute + w_exposed + w_copies + w_prep + w_call + w_other;
       const edge = ns(1500 * jitter(0.4));
       own_windows.push({
-        ...keys, scope: "iteration", ordinal: k, iteration: 10 + k, start_ns: `@${START_NS + BigInt(k) * 830000000n}`, span_ns: window_ns + ns(2000), busy_ns: w_compute + w_exposed + w_copies, compute_ns: w_compute, comm_ns: ns(215000), memcpy_ns: w_copies, overlap_ns: ns(215000) - w_exposed, exposed_comm_ns: w_exposed, exposed_comm_strict_ns: w_exposed + ns(9000), exposed_memcpy_ns: w_copies, idle_ns: w_prep + w_call + w_other, comm_copy_ns: ns(37000), prep_ns: w_prep + edge, call_ns: w_call + ns(14000), prep_idle_ns: w_prep, call_idle_ns: w_call, inter_iteration_ns: edge, num_no_launch: 0,
-        window_start_ns: `@${START_NS + BigInt(k) * 830000000n + 52001n}`, window_ns, window_busy_ns: w_compute + w_exposed + w_copies, window_compute_ns: w_compute, window_comm_ns: ns(215000), window_memcpy_ns: w_copies, window_overlap_ns: ns(215000) - w_exposed, window_exposed_comm_ns: w_exposed, window_exposed_comm_strict_ns: w_exposed + ns(9000), window_exposed_memcpy_ns: w_copies, window_idle_ns: w_prep + w_call + w_other, window_comm_copy_ns: ns(37000), window_prep_idle_ns: w_prep, window_call_idle_ns: w_call, foreign_ns: ns(310), ...(k + 1 < options.iterations ? { gap_to_next_ns: -ns(400 * jitter(0.5)) } : {}), micro_steps: 1, complete: k > 0 || options.iterations < 3, last: k + 1 === options.iterations,
+        ...keys, scope: "iteration", ordinal: k, iteration: first + k, start_ns: `@${START_NS + BigInt(k) * 830000000n}`, span_ns: window_ns + ns(2000), busy_ns: w_compute + w_exposed + w_copies, compute_ns: w_compute, comm_ns: ns(215000), memcpy_ns: w_copies, overlap_ns: ns(215000) - w_exposed, exposed_comm_ns: w_exposed, exposed_comm_strict_ns: w_exposed + ns(9000), exposed_memcpy_ns: w_copies, idle_ns: w_prep + w_call + w_other, comm_copy_ns: ns(37000), prep_ns: w_prep + edge, call_ns: w_call + ns(14000), prep_idle_ns: w_prep, call_idle_ns: w_call, inter_iteration_ns: edge, num_no_launch: 0,
+        window_start_ns: `@${START_NS + BigInt(k) * 830000000n + 52001n}`, window_ns, window_busy_ns: w_compute + w_exposed + w_copies, window_compute_ns: w_compute, window_comm_ns: ns(215000), window_memcpy_ns: w_copies, window_overlap_ns: ns(215000) - w_exposed, window_exposed_comm_ns: w_exposed, window_exposed_comm_strict_ns: w_exposed + ns(9000), window_exposed_memcpy_ns: w_copies, window_idle_ns: w_prep + w_call + w_other, window_comm_copy_ns: ns(37000), window_prep_idle_ns: w_prep, window_call_idle_ns: w_call, foreign_ns: ns(310), ...(k + 1 < options.iterations ? { gap_to_next_ns: -ns(400 * jitter(0.5)) } : {}), micro_steps: 1, complete: first + k > FIRST_STEP || options.iterations < 3, last: k + 1 === options.iterations,
         wait: w_wait,
       });
       compute += w_compute; exposed += w_exposed; copies += w_copies; prep_idle += w_prep; call_idle += w_call; other_idle += w_other;
@@ -150,15 +154,15 @@ export function example_report(options: ExampleOptions): Json {
           const wait_ns = rank === slow ? 0 : ns(90 * random() + (layer === options.layers - 1 ? 2500 : 0));
           const duration_ns = transfer_ns + wait_ns;
           const exposed_ns = layer === options.layers - 1 ? duration_ns : random() < 0.1 ? Math.round(duration_ns * random()) : 0;
-          add("collectives", { ...keys, start_ns: `@${START_NS + BigInt(k * options.layers + layer) * 26000000n + BigInt(Math.round(at * 1e7))}`, offset: (offset += 300), iteration: 10 + k, ordinal: k, phase, kind, group: "default_pg", dimension: "data", group_size: options.ranks, seq: (k * options.layers + layer) * 3 + Math.round(at * 4), bytes, duration_ns, exposed_ns, wait_ns, transfer_ns, busbw_gbps: (bytes * (options.ranks - 1)) / options.ranks / transfer_ns, theory_ns: 380000.5, stream: 7, layer, launch_layer: Math.max(0, layer - 1) });
+          add("collectives", { ...keys, start_ns: `@${START_NS + BigInt(k * options.layers + layer) * 26000000n + BigInt(Math.round(at * 1e7))}`, offset: (offset += 300), iteration: first + k, ordinal: k, phase, kind, group: "default_pg", dimension: "data", group_size: options.ranks, seq: (k * options.layers + layer) * 3 + Math.round(at * 4), bytes, duration_ns, exposed_ns, wait_ns, transfer_ns, busbw_gbps: (bytes * (options.ranks - 1)) / options.ranks / transfer_ns, theory_ns: 380000.5, stream: 7, layer, launch_layer: Math.max(0, layer - 1) });
         }
       }
-      add("collectives", { ...keys, start_ns: `@${START_NS + BigInt(k) * 820000000n}`, offset: (offset += 300), iteration: 10 + k, ordinal: k, phase: "optimizer", kind: "ar", group: "default_pg", dimension: "data", group_size: options.ranks, seq: 100000 + k, bytes: 4, duration_ns: 31000, exposed_ns: 31000, wait_ns: null, transfer_ns: null, busbw_gbps: null, stream: 7, unavailable: { wait_ns: "unmatched_ranks", transfer_ns: "unmatched_ranks", busbw_gbps: "unmatched_ranks" } });
+      add("collectives", { ...keys, start_ns: `@${START_NS + BigInt(k) * 820000000n}`, offset: (offset += 300), iteration: first + k, ordinal: k, phase: "optimizer", kind: "ar", group: "default_pg", dimension: "data", group_size: options.ranks, seq: 100000 + k, bytes: 4, duration_ns: 31000, exposed_ns: 31000, wait_ns: null, transfer_ns: null, busbw_gbps: null, stream: 7, unavailable: { wait_ns: "unmatched_ranks", transfer_ns: "unmatched_ranks", busbw_gbps: "unmatched_ranks" } });
     }
     const gib = 2 ** 30;
     add("memory", { ...keys, scope: "trace", num_events: 81234, peak_allocated_bytes: Math.round(61.2 * gib * jitter(0.01)), peak_reserved_bytes: Math.round(70 * gib), lowest_allocated_bytes: Math.round(14.1 * gib), peak_variation: 0.031 });
     for (let k = 0; k < options.iterations; k++) {
-      add("memory", { ...keys, scope: "iteration", ordinal: k, iteration: 10 + k, num_events: 20000, peak_allocated_bytes: Math.round(60 * gib * jitter(0.02)), peak_reserved_bytes: 70 * gib, lowest_allocated_bytes: 14 * gib });
+      add("memory", { ...keys, scope: "iteration", ordinal: k, iteration: first + k, num_events: 20000, peak_allocated_bytes: Math.round(60 * gib * jitter(0.02)), peak_reserved_bytes: 70 * gib, lowest_allocated_bytes: 14 * gib });
     }
     for (const [name, gpu_class, operation, num, us] of [
       ["Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB1_AFC1", "gemm", "mlp_gp", 256, 1100],
@@ -174,16 +178,27 @@ export function example_report(options: ExampleOptions): Json {
     }
   }
 
-  for (let k = 0; k < options.iterations; k++) {
-    const lengths = windows.map((own) => own[k]!["window_ns"] as number);
-    const longest = lengths.reduce((a, b) => Math.max(a, b));
-    add("steps", { ordinal: k, iteration: 10 + k, num_gpus: options.ranks, step_ns: longest, shortest_ns: lengths.reduce((a, b) => Math.min(a, b)), slowest_rank: slow, slowest_gpu: slow % 8, complete: k > 0 || options.iterations < 3, last: k + 1 === options.iterations });
+  const step_times: number[] = []; // of those that count
+  for (let k = 0; k < options.iterations + (options.ranks > 1 ? 1 : 0); k++) {
+    const own = windows.flat().filter((window) => window["iteration"] === FIRST_STEP + k);
+    const lengths = own.map((window) => window["window_ns"] as number).sort((a, b) => a - b);
+    const complete = own.length === options.ranks && own.every((window) => window["complete"]);
+    const last = own.some((window) => window["last"]);
+    const step_ns = lengths[lengths.length - 1]!;
+    if (complete && !last) step_times.push(step_ns);
+    add("steps", { ordinal: k, iteration: FIRST_STEP + k, num_gpus: own.length, step_ns, shortest_ns: lengths[0]!, slowest_rank: slow, slowest_gpu: slow % 8, complete, last });
   }
+  step_times.sort((a, b) => a - b);
+  const step_time_ns = step_times[(step_times.length - 1) >> 1] ?? null;
+  const add_throughput = (row: Json, unavailable: Json = {}): void => {
+    const reasons = step_time_ns === null ? { step_time_ns: "no_complete_iteration", ...unavailable } : unavailable;
+    add("throughput", { ...row, step_time_ns, num_steps: step_times.length, unavailable: reasons });
+  };
   add("health", { kind: "foreign_file", severity: "note", count: 2, examples: [{ where: "chopper.toml", what: "no format of this build claims it" }, { where: "truth.json", what: "not a trace" }] });
   add("health", { input: 0, kind: "zero_timestamp", severity: "skipped", count: 3, examples: [{ where: "traces/rank0.trace.json.gz @ byte 8812", what: "ts 0 among absolute times" }] });
   for (const [convention, mfu] of [["causal", 0.3512], ["palm", 0.3844]] as [string, number][]) {
-    add("throughput", { convention, step_time_ns: 828352285, num_steps: Math.max(1, options.iterations - 2), tokens_per_step: 8192 * options.ranks, tokens_per_s: 9889.5 * options.ranks, tokens_per_s_per_gpu: 9889.512, flops_per_step: 3.41e15 * options.ranks, peak_tflops: 1307.4432, mfu, hfu: mfu });
+    add_throughput({ convention, tokens_per_step: 8192 * options.ranks, tokens_per_s: 9889.5 * options.ranks, tokens_per_s_per_gpu: 9889.512, flops_per_step: 3.41e15 * options.ranks, peak_tflops: 1307.4432, mfu, hfu: mfu });
   }
-  add("throughput", { convention: "shapes", step_time_ns: 828352285, num_steps: Math.max(1, options.iterations - 2), tokens_per_step: 8192 * options.ranks, tokens_per_s: 9889.5 * options.ranks, tokens_per_s_per_gpu: 9889.512, flops_per_step: null, peak_tflops: 1307.4432, mfu: null, hfu: null, unavailable: { flops_per_step: "no_shapes", mfu: "no_shapes", hfu: "no_shapes" } });
+  add_throughput({ convention: "shapes", tokens_per_step: 8192 * options.ranks, tokens_per_s: 9889.5 * options.ranks, tokens_per_s_per_gpu: 9889.512, flops_per_step: null, peak_tflops: 1307.4432, mfu: null, hfu: null }, { flops_per_step: "no_shapes", mfu: "no_shapes", hfu: "no_shapes" });
   return { chopper: { version: "0.1.0", schema: 1 }, ...report };
 }

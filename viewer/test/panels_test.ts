@@ -227,6 +227,58 @@ test("several jobs have no step time in common", () => {
   }
 });
 
+const range_points = (view: View): { low: number; middle: number | null; high: number }[] => {
+  const figure = all_panels.find((panel) => panel.id === "steps")!.build(view) as Figure;
+  assert.equal(figure.chart?.kind, "ranges");
+  const chart = figure.chart as Extract<Chart, { kind: "ranges" }>;
+  return chart.series[0]!.points.map((point) => ({ low: point.low.value!, middle: point.middle.value, high: point.high.value! }));
+};
+
+test("the median window of a step lies between its shortest and its longest", () => {
+  const points = range_points(view_of(parse_report(example_report_text({ ranks: 20, iterations: 5, layers: 2 }))));
+  assert.equal(points.length, 6);
+  for (const point of points) assert.ok(point.low <= point.middle! && point.middle! <= point.high, JSON.stringify(point));
+});
+
+test("iterations of ranks whose traces begin at different ones meet by their number", () => {
+  const view = view_of(parse_report(example_report_text({ ranks: 2, iterations: 2, layers: 1 })));
+  const figure = all_panels.find((panel) => panel.id === "window_split")!.build(view) as Figure;
+  assert.deepEqual(figure.table.rows.map((row) => row[0]), ["10", "11", "12"]);
+  const windows = view.report.tables.get("timeline")!.filter((row) => row["iteration"] === 11);
+  assert.deepEqual(windows.map((row) => row["ordinal"]), [1, 0]);
+  assert.equal((figure.table.rows[1]![1] as Quantity).value, (Number(windows[0]!["window_ns"]) + Number(windows[1]!["window_ns"])) / 2);
+  assert.match(run_line(view), /, 3 iterations, /);
+});
+
+// Two files of one gpu, one after the other, each with two iterations, and two steps of a gpu that has all four in one.
+function report_of_files(numbers: (number | null)[]): Report {
+  const inputs = [0, 1, 2].map((input) => ({ input, rank: input === 2 ? 1 : 0 }));
+  const windows = [...[0, 1, 0, 1].map((ordinal, i) => ({ input: i >> 1, rank: 0, ordinal, i })), ...[0, 1, 2, 3].map((i) => ({ input: 2, rank: 1, ordinal: i, i }))];
+  const number = (i: number): Record<string, unknown> => (numbers[i] === null ? { iteration: null, unavailable: { iteration: "no_mark" } } : { iteration: numbers[i] });
+  const timeline = windows.map(({ i, ...row }) => ({ ...row, gpu: 0, scope: "iteration", window_ns: 100 * (i + 1) + row.rank, complete: true, last: i === 3, ...number(i) }));
+  const steps = [0, 1, 2, 3].map((i) => ({ ordinal: i, num_gpus: 2, step_ns: 100 * (i + 1) + 1, shortest_ns: 100 * (i + 1), complete: true, last: i === 3, ...number(i) }));
+  return parse_report(JSON.stringify({ chopper: { version: "1", schema: 1 }, inputs, timeline, steps }));
+}
+
+test("consecutive files of a gpu count their iterations anew", () => {
+  assert.deepEqual(range_points(view_of(report_of_files([5, 6, 7, 8]))).map((point) => point.middle), [100.5, 200.5, 300.5, 400.5]);
+  for (const numbers of [[null, null, null, null], [5, 6, 5, 6]]) {
+    const view = view_of(report_of_files(numbers));
+    assert.deepEqual(range_points(view).map((point) => point.middle), [null, null, null, null]);
+    const figure = all_panels.find((panel) => panel.id === "window_split")!.build(view) as Figure;
+    assert.ok(figure.notes!.some((note) => /follow each other/.test(note)));
+  }
+});
+
+test("the median step is the step time of the head", () => {
+  const view = view_of(parse_report(example_report_text({ ranks: 4, iterations: 4, layers: 2 })));
+  const figure = all_panels.find((panel) => panel.id === "steps")!.build(view) as Figure;
+  const card = cards(view).find((each) => each.title === "Step time")!;
+  assert.match(sentence_text(figure.says), new RegExp(`^\\d complete steps take .*, median ${quantity_text(card.value)}\\.$`));
+  const lengths = view.rows("steps", { complete: true, last: false }).map((row) => Number(row["step_ns"]));
+  assert.ok(lengths.length > 1 && lengths.includes(card.value.value!));
+});
+
 test("the head names the run", () => {
   assert.equal(run_line(view_of(small_report())), "2 ranks, 2 x NVIDIA H100, 2 iterations, 2.000 KiB of kineto-json");
 });

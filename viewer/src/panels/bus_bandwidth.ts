@@ -31,7 +31,8 @@ export const panel: Panel = {
     const seen = new Set<string>();
     const once = usable.filter((row) => {
       if (typeof row["seq"] !== "number" || text_of(row, "group") === "") return true;
-      const key = ["kind", "group", "seq", "ordinal", "transfer_ns"].map((column) => text_of(row, column)).join("\u0001");
+      const iteration = text_of(row, "iteration") === "" ? "ordinal" : "iteration";
+      const key = ["kind", "group", "seq", iteration, "transfer_ns"].map((column) => text_of(row, column)).join("\u0001");
       if (seen.has(key)) return false;
       seen.add(key);
       return true;

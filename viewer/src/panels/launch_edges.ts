@@ -3,7 +3,7 @@ import type { Panel } from "../figure";
 import { no_rows } from "../figure";
 import type { Quantity, Where } from "../view";
 import { minus, over, plus } from "../view";
-import { iteration_notes, iterations_of } from "./shared_rows";
+import { iterations_of } from "./shared_rows";
 
 export const panel: Panel = {
   id: "launch_edges",
@@ -12,7 +12,7 @@ export const panel: Panel = {
   reads: ["timeline"],
   build(view) {
     const scope = { scope: "iteration" };
-    const { shown, num_all } = iterations_of(view, "timeline", scope);
+    const { shown, notes } = iterations_of(view, "timeline", scope);
     if (shown.length === 0) return no_rows("timeline with scope iteration", "iterations are found");
     const gaps = (aggregate: "sum" | "mean", where: Where): Quantity =>
       plus(view[aggregate]("timeline", "prep_ns", where), view[aggregate]("timeline", "call_ns", where));
@@ -45,7 +45,7 @@ export const panel: Panel = {
           ),
         ]),
       },
-      notes: iteration_notes(shown, num_all),
+      notes,
     };
   },
 };

@@ -3,7 +3,7 @@ import type { Panel } from "../figure";
 import { no_rows } from "../figure";
 import { over } from "../view";
 import { gpu_where } from "../view";
-import { iteration_notes, iterations_of, largest } from "./shared_rows";
+import { iterations_of, largest } from "./shared_rows";
 
 const why = "the traces hold allocator events (profile_memory=True records them)";
 
@@ -63,7 +63,7 @@ export const iterations_panel: Panel = {
   build(view) {
     // Rows without a gpu are of memory that is on none.
     const scope = { scope: "iteration", gpu: "*" };
-    const { shown, num_all } = iterations_of(view, "memory", scope);
+    const { shown, notes } = iterations_of(view, "memory", scope);
     if (shown.length === 0) return no_rows("memory with scope iteration", why);
     const points = shown.map((iteration, category) => ({
       category,
@@ -91,7 +91,7 @@ export const iterations_panel: Panel = {
         columns: ["iteration", "smallest", "median", "largest"],
         rows: points.map((point) => [shown[point.category]!.label, point.low, point.middle, point.high]),
       },
-      notes: iteration_notes(shown, num_all),
+      notes,
     };
   },
 };

@@ -10,7 +10,6 @@ export const CLASSES = [...COMPUTE_CLASSES, "comm", "memcpy", "memset"] as const
 
 /** An iteration in the order of the run, with its label: the number of its mark when all gpus agree on it. */
 export interface Iteration {
-  ordinal: number;
   label: string;
   where: Where;
 }
@@ -18,30 +17,58 @@ export interface Iteration {
 // More columns than this cannot be told apart on a screen.
 export const MAX_ITERATIONS = 120;
 
-export function iterations_of(view: View, table: string, scope: Where): { shown: Iteration[]; num_all: number } {
+/** Names a gpu over the files it wrote one after the other; an input without a rank is one of its own. */
+function gpu_name(view: View, row: Row): string {
+  const job = text_of(view.input_of(row), "job");
+  return [job, text_of(row, "rank") || `input ${text_of(row, "input")}`, text_of(row, "gpu")].join("/");
+}
+
+/** Whether a gpu has several files, each of which counts its iterations from 0. */
+export function has_consecutive_files(view: View, rows: readonly Row[]): boolean {
+  const inputs = new Map<string, unknown>();
+  return rows.some((row) => {
+    const name = gpu_name(view, row);
+    if (!inputs.has(name)) inputs.set(name, row["input"]);
+    return inputs.get(name) !== row["input"];
+  });
+}
+
+// Numbers tell which iterations are the same when all rows have one, none twice in a gpu; else their order does.
+function have_numbers(view: View, rows: readonly Row[]): boolean {
+  const seen = new Set<string>();
+  return rows.every((row) => {
+    const key = `${gpu_name(view, row)}/${text_of(row, "iteration")}`;
+    if (typeof row["iteration"] !== "number" || seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+const is_number = (value: unknown): value is number => typeof value === "number";
+
+export function iterations_of(view: View, table: string, scope: Where): { shown: Iteration[]; num_all: number; notes: string[] } {
   const rows = view.rows(table, scope);
-  const ordinals = [...new Set(rows.map((row) => row["ordinal"]))]
-    .filter((ordinal): ordinal is number => typeof ordinal === "number")
-    .sort((a, b) => a - b);
-  const shown = ordinals.slice(0, MAX_ITERATIONS).map((ordinal) => {
-    const where = { ...scope, ordinal };
+  const numbered = have_numbers(view, rows);
+  const column = numbered ? "iteration" : "ordinal";
+  const keys = [...new Set(rows.map((row) => row[column]))].filter(is_number).sort((a, b) => a - b);
+  const shown = keys.slice(0, MAX_ITERATIONS).map((key) => {
+    const where = { ...scope, [column]: key };
     const matching = view.rows(table, where);
     const numbers = new Set(matching.map((row) => text_of(row, "iteration")));
     const number = [...numbers][0] ?? "";
-    let label = numbers.size === 1 && number !== "" ? number : `#${ordinal}`;
+    let label = numbers.size === 1 && number !== "" ? number : `#${key}`;
     if (matching.some((row) => row["complete"] === false)) label += "*";
-    return { ordinal, label, where };
+    return { label, where };
   });
-  return { shown, num_all: ordinals.length };
-}
-
-export function iteration_notes(shown: Iteration[], num_all: number): string[] {
   const notes: string[] = [];
-  if (shown.length < num_all) notes.push(`The first ${shown.length} of ${num_all} iterations are drawn.`);
+  if (shown.length < keys.length) notes.push(`The first ${shown.length} of ${keys.length} iterations are drawn.`);
   if (shown.some((iteration) => iteration.label.endsWith("*"))) {
     notes.push("* incomplete on some GPU: left out of statistics.");
   }
-  return notes;
+  if (!numbered && has_consecutive_files(view, rows)) {
+    notes.push("Files of a GPU that follow each other count their iterations anew, and no numbers tell them apart: those of one place are drawn together.");
+  }
+  return { shown, num_all: keys.length, notes };
 }
 
 /** An operation in one phase. */

@@ -4,7 +4,8 @@ import { no_rows } from "../figure";
 import { jobs_of, rows_of_jobs } from "../jobs";
 import type { Row } from "../report";
 import { text_of } from "../report";
-import { MAX_ITERATIONS } from "./shared_rows";
+import { has_consecutive_files, MAX_ITERATIONS } from "./shared_rows";
+import type { Quantity, View } from "../view";
 
 const label_of = (row: Row): string => {
   const number = text_of(row, "iteration");
@@ -12,11 +13,22 @@ const label_of = (row: Row): string => {
   return row["complete"] === false ? `${label}*` : label;
 };
 
+// The windows of a step: those with its number, when each step has one of its own; else those of its place.
+function median_windows(view: View, rows: readonly Row[]): Quantity[] {
+  const scope = { scope: "iteration" };
+  const numbers = new Set(rows.map((row) => row["iteration"]));
+  const numbered = numbers.size === rows.length && [...numbers].every((number) => typeof number === "number");
+  if (!numbered && has_consecutive_files(view, view.rows("timeline", scope)))
+    return rows.map(() => view.unknown("timeline", "window_ns", "files_without_numbers"));
+  const column = numbered ? "iteration" : "ordinal";
+  return rows.map((row) => view.median("timeline", "window_ns", { ...scope, [column]: Number(row[column]) }));
+}
+
 export const panel: Panel = {
   id: "steps",
   title: "Steps of the run",
   shows: "How long each step takes on the GPUs: a step lasts as long as its longest window.",
-  reads: ["steps", "timeline"],
+  reads: ["steps", "timeline", "throughput"],
   build(view) {
     const all = rows_of_jobs(view, "steps");
     const rows = all.slice(0, MAX_ITERATIONS);
@@ -41,9 +53,8 @@ export const panel: Panel = {
         notes: rows.length < all.length ? [`The first ${rows.length} of ${all.length} steps are listed.`] : [],
       };
     }
-    const middle = rows.map((row) =>
-      view.median("timeline", "window_ns", { scope: "iteration", ordinal: Number(row["ordinal"]) }),
-    );
+    const middle = median_windows(view, rows);
+    const throughput = rows_of_jobs(view, "throughput")[0];
     const counted = { complete: true, last: false, ...(jobs.length === 1 ? { job: jobs[0]! } : {}) };
     const num_counted = view.count("steps", "step_ns", counted);
     const notes: string[] = [];
@@ -64,11 +75,10 @@ export const panel: Panel = {
               view.min("steps", "step_ns", counted),
               " to ",
               view.max("steps", "step_ns", counted),
-              ", median ",
-              view.median("steps", "step_ns", counted),
+              ...(throughput === undefined ? [] : [", median ", view.at("throughput", throughput, "step_time_ns")]),
               ".",
             ],
-      how: "steps.shortest_ns and step_ns; the dot is the median of timeline.window_ns over the GPUs.",
+      how: "steps.shortest_ns and step_ns; the dot is the median of timeline.window_ns over the GPUs; the median step is throughput.step_time_ns.",
       chart: {
         kind: "ranges",
         direction: "columns",

@@ -2,7 +2,7 @@
 import type { Panel } from "../figure";
 import { no_rows } from "../figure";
 import { over } from "../view";
-import { iteration_notes, iterations_of } from "./shared_rows";
+import { iterations_of } from "./shared_rows";
 import { time_parts } from "./time_parts";
 
 export const panel: Panel = {
@@ -12,7 +12,7 @@ export const panel: Panel = {
   reads: ["timeline"],
   build(view) {
     const scope = { scope: "iteration" };
-    const { shown, num_all } = iterations_of(view, "timeline", scope);
+    const { shown, notes } = iterations_of(view, "timeline", scope);
     if (shown.length === 0) return no_rows("timeline with scope iteration", "iterations are found");
     const parts = time_parts("window_");
     const window = view.sum("timeline", "window_ns", scope);
@@ -46,7 +46,7 @@ export const panel: Panel = {
           ...parts.map((part) => part.of(view, "mean", iteration.where)),
         ]),
       },
-      notes: iteration_notes(shown, num_all),
+      notes,
     };
   },
 };
