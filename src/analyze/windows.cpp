@@ -162,6 +162,12 @@ std::vector<WindowSummary> summarise_windows(const TraceTables& trace, const Gpu
   set_window_lengths(work, bounds, timed);
   set_window_gaps(work, bounds, timed);
 
+  for (const std::uint32_t r : work.rows) {
+    if (labels.launch[r] != kNoRow || !is_chain_kernel(gpu, labels, r)) continue;
+    const auto behind = std::upper_bound(bounds.begin() + 1, bounds.end() - 1, gpu.start_ns[r]);
+    windows[static_cast<std::size_t>(behind - bounds.begin()) - 1].row.window_no_launch++;
+  }
+
   // The work launched in each, by itself.
   std::vector<LaunchedWork> launched(windows.size());
   ClassCovers covers;

@@ -189,8 +189,11 @@ void note_unused_kernels(const Arguments& arguments) {
 
 void note_losses(const Arguments& arguments, const Answer& answer) {
   if (!answer.lost_something || arguments.quiet) return;
-  print_error(fmt::format("chopper: note: {}; run 'chopper check {}'\n", losses_text(losses_of(answer.health_log)),
-                          printable(arguments.runs.front().string())));
+  std::string runs;
+  for (std::size_t i = 0; i < arguments.runs.size(); i++)
+    runs += i < 3 ? " " + printable(arguments.runs[i].string()) : i == 3 ? " ..." : "";
+  print_error(
+      fmt::format("chopper: note: {}; run 'chopper check{}'\n", losses_text(losses_of(answer.health_log)), runs));
 }
 
 int exit_code_of(const Answer& answer) { return answer.lost_something ? kExitLost : kExitDone; }

@@ -259,7 +259,8 @@ struct TimelineRow {
       window_idle_ns, window_comm_copy_ns, window_prep_idle_ns, window_call_idle_ns, foreign_ns, gap_to_next_ns,
       micro_steps;
   Field<bool> complete, last;
-  std::int64_t job = 0;  ///< not written: inputs have it
+  std::int64_t job = 0;               ///< not written: inputs have it
+  std::int64_t window_no_launch = 0;  ///< not written: COMP kernels without launch record that start in the window
 
   static constexpr auto columns() {
     using R = TimelineRow;

@@ -343,8 +343,9 @@ std::string known_work_note(const Answer& answer, const TimeBasis& basis) {
   }
   // Not where it hardly matters.
   if (known >= 0.95 * all || (all - known) / basis.num_parts < 0.02 * basis.mean.span_ns) return "";
+  const BasisParts parts(basis);
   for (const GpuRow& gpu : answer.gpus) {
-    if (!gpu.spec.present() && gpu.name.present())
+    if (parts.has_gpu(gpu) && !gpu.spec.present() && gpu.name.present())
       return fmt::format("peaks of {} are not known: what is below them is not told", printable(gpu.name.value()));
   }
   return fmt::format("work is known of {:.0f} % of computation: what the rest is below peak is not told",

@@ -261,6 +261,8 @@ TEST(Losses, SayHowMuchWorkIsKnown) {
   GpuRow gpu;
   gpu.name = std::string("Old One");
   gpu.spec = Reason::unknown_gpu;
+  gpu.input = answer.timeline.front().input;
+  gpu.gpu = answer.timeline.front().gpu;
   answer.gpus = {gpu};
   EXPECT_EQ(known_work_note(answer, time_basis(answer)),
             "peaks of Old One are not known: what is below them is not told");

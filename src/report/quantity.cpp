@@ -93,11 +93,15 @@ TimeScale scale_for(double ns) {
 std::vector<std::int64_t> round_parts(const std::vector<double>& parts, double total, std::int64_t steps) {
   std::vector<std::int64_t> rounded(parts.size(), 0);
   if (!(total > 0) || parts.empty()) return rounded;
-  for (std::size_t i = 0; i < parts.size(); i++)
-    rounded[i] = std::llround(parts[i] / total * static_cast<double>(steps));
-  const auto largest = std::max_element(parts.begin(), parts.end()) - parts.begin();
-  rounded[static_cast<std::size_t>(largest)] +=
-      steps - std::accumulate(rounded.begin(), rounded.end(), std::int64_t{0});
+  std::vector<std::pair<double, std::size_t>> rests;
+  for (std::size_t i = 0; i < parts.size(); i++) {
+    const double share = parts[i] / total * static_cast<double>(steps);
+    rounded[i] = static_cast<std::int64_t>(std::floor(share));
+    rests.emplace_back(static_cast<double>(rounded[i]) - share, i);
+  }
+  std::sort(rests.begin(), rests.end());
+  std::int64_t missing = steps - std::accumulate(rounded.begin(), rounded.end(), std::int64_t{0});
+  for (auto rest = rests.begin(); missing > 0 && rest != rests.end(); ++rest, missing--) rounded[rest->second]++;
   return rounded;
 }
 

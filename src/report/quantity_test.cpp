@@ -65,6 +65,9 @@ TEST(Quantity, RoundedPartsAddUp) {
   const std::vector<double> thirds = {1, 1, 1, 0};
   EXPECT_EQ(round_parts(thirds, 3, 1000), (std::vector<std::int64_t>{334, 333, 333, 0}));
   EXPECT_EQ(round_parts({0, 0}, 0, 1000), (std::vector<std::int64_t>{0, 0}));
+  // The largest rests are rounded up.
+  EXPECT_EQ(round_parts({627.99, 30.525, 341.485}, 1000, 1000), (std::vector<std::int64_t>{628, 31, 341}));
+  EXPECT_EQ(round_parts({627.5, 30.4, 342.1}, 1000, 1000), (std::vector<std::int64_t>{628, 30, 342}));
   const std::vector<double> uneven = {0.1, 7.77, 3.14159, 88.2, 1e-9, 0.3};
   const std::vector<std::int64_t> rounded =
       round_parts(uneven, std::accumulate(uneven.begin(), uneven.end(), 0.0), 1000);

@@ -170,10 +170,14 @@ Style style_of(TimePart part) {
   }
 }
 
-std::uint64_t kernels_without_launch(const Answer& answer) {
-  std::uint64_t sum = 0;
-  for (const TimelineRow& row : answer.timeline) sum += static_cast<std::uint64_t>(row.num_no_launch);
-  return sum;
+// Of the times that are shown.
+std::uint64_t kernels_without_launch(const Answer& answer, const TimeBasis& basis) {
+  std::int64_t sum = 0;
+  const BasisParts parts(basis);
+  for (const GpuTime& gpu : basis.gpus) sum += basis.steps ? 0 : gpu.row->num_no_launch;
+  for (const TimelineRow& window : answer.windows)
+    sum += basis.steps && parts.has(window) ? window.window_no_launch : 0;
+  return static_cast<std::uint64_t>(sum);
 }
 
 const GpuRow* gpu_row_of(const Answer& answer, const TimelineRow& row) {
@@ -281,13 +285,21 @@ void add_step_title(Page& page, const Answer& answer, const TimeBasis& basis, bo
     page.end_line();
     return;
   }
+  // A gpu may have several files, one behind the other.
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, std::size_t> steps_of;
+  for (const GpuTime& gpu : basis.gpus) {
+    const TimelineRow& row = *gpu.row;
+    steps_of[{row.job, row.rank.present() ? row.rank.value() : -1, row.rank.present() ? 0 : row.input,
+              row.gpu.present() ? row.gpu.value() : -1}] += gpu.num_steps;
+  }
   std::size_t num_steps = 0;
-  for (const GpuTime& gpu : basis.gpus) num_steps = std::max(num_steps, gpu.num_steps);
+  for (const auto& [gpu, num] : steps_of) num_steps = std::max(num_steps, num);
   std::string text = "mean of " + counted(num_steps, "step") + jobs;
-  if (basis.gpus.size() < answer.timeline.size())
-    text += fmt::format(" on {} of {}", basis.gpus.size(), counted(answer.timeline.size(), "gpu"));
+  const std::size_t num_gpus = shown_gpus(answer.timeline).num_gpus;
+  if (steps_of.size() < num_gpus)
+    text += fmt::format(" on {} of {}", steps_of.size(), counted(num_gpus, "gpu"));
   else if (several && (jobs.empty() || !basis.with_last))
-    text += " on " + counted(basis.gpus.size(), "gpu");
+    text += " on " + counted(num_gpus, "gpu");
   if (basis.with_last) text += ", to its last work";
   page.add(text, Style::dim);
   page.end_line();
@@ -296,14 +308,10 @@ void add_step_title(Page& page, const Answer& answer, const TimeBasis& basis, bo
 // Where steps differ so much that their mean is typical of none.
 std::string unlike_steps_text(const Answer& answer, const TimeBasis& basis) {
   std::vector<double> lengths;
+  const BasisParts parts(basis);
   for (const TimelineRow& window : answer.windows) {
-    for (const GpuTime& gpu : basis.gpus) {
-      if (!basis.steps || window.input != gpu.row->input || !is_same_gpu(window, *gpu.row) ||
-          !window.ordinal.present() || !window.window_ns.present())
-        continue;
-      if (std::binary_search(gpu.ordinals.begin(), gpu.ordinals.end(), window.ordinal.value()))
-        lengths.push_back(static_cast<double>(window.window_ns.value()));
-    }
+    if (basis.steps && window.window_ns.present() && parts.has(window))
+      lengths.push_back(static_cast<double>(window.window_ns.value()));
   }
   if (lengths.empty()) return "";
   std::sort(lengths.begin(), lengths.end());
@@ -372,7 +380,7 @@ void add_split(Page& page, const Answer& answer, const TimeBasis& basis, const T
     page.add("  " + range, Style::dim);
     page.end_line();
   }
-  if (const std::uint64_t missing = kernels_without_launch(answer); missing > 0) {
+  if (const std::uint64_t missing = kernels_without_launch(answer, basis); missing > 0) {
     page.add(fmt::format("  {} no launch record: the gaps before them count as other idle",
                          counted(missing, "kernel has", "kernels have")),
              Style::dim);

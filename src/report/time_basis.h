@@ -45,7 +45,9 @@ class BasisParts {
   bool has_gpu(const Row& row) const {
     return ordinals_.contains(key_of(row));
   }
-  bool has(const CollectiveRow& row) const {
+  /// Of rows of windows, collectives: whether theirs is one of the basis.
+  template <class Row>
+  bool has(const Row& row) const {
     const auto gpu = ordinals_.find(key_of(row));
     if (gpu == ordinals_.end() || !steps_) return gpu != ordinals_.end();
     return row.ordinal.present() && std::binary_search(gpu->second->begin(), gpu->second->end(), row.ordinal.value());
