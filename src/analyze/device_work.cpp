@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/radix_sort.h"
+#include "model/rows.h"
 
 namespace chopper {
 namespace {
@@ -204,8 +205,9 @@ std::vector<std::uint8_t> steps_of(const WindowBounds& windows, const IterationM
       bool any = false;
       for (std::size_t k = 0; k < num; k++) {
         const std::int64_t end = k + 1 < num ? windows.starts_ns[k + 1] : windows.end_ns;
-        const bool wanted = end > windows.starts_ns[k] && (also_incomplete || windows.complete[k] != 0) &&
-                            (also_last || (windows.has_work && k < windows.last)) &&
+        const bool is_last = !windows.has_work || k >= windows.last;
+        const bool wanted = counts_as_step(also_incomplete || windows.complete[k] != 0, is_last && !also_last,
+                                           end - windows.starts_ns[k]) &&
                             selection.holds_iteration(static_cast<std::int64_t>(k), marks.marks[k].number);
         flags[k] = wanted ? 1 : 0;
         any = any || wanted;

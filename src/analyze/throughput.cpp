@@ -13,17 +13,16 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 // Products beyond this are no numbers of tokens or ranks, and a double no longer holds them exactly.
 constexpr double kLargestCount = 9e15;
 
-// The median over the complete steps but the last ones: of an even number the lower of the two in the middle.
+// The median over the steps that count: of an even number the lower of the two in the middle.
 void set_step_time(std::span<const StepRow> steps, ThroughputRow& row) {
   std::vector<std::int64_t> lengths;
   for (const StepRow& step : steps) {
-    if (step.complete && !step.last) lengths.push_back(step.step_ns);
+    if (counts_as_step(step.complete, step.last, step.step_ns)) lengths.push_back(step.step_ns);
   }
   std::sort(lengths.begin(), lengths.end());
   row.num_steps = static_cast<std::int64_t>(lengths.size());
-  // A step without length cannot be divided by.
-  const std::int64_t median = lengths.empty() ? 0 : lengths[(lengths.size() - 1) / 2];
-  row.step_time_ns = median > 0 ? Field<std::int64_t>(median) : Field<std::int64_t>(Reason::no_complete_iteration);
+  row.step_time_ns = lengths.empty() ? Field<std::int64_t>(Reason::no_complete_iteration)
+                                     : Field<std::int64_t>(lengths[(lengths.size() - 1) / 2]);
 }
 
 // How the gpus of the job share the work.
@@ -159,6 +158,7 @@ std::optional<std::int64_t> micro_steps_of(std::span<const InputSummary* const> 
       for (const WindowSummary& window : gpu.windows) {
         const TimelineRow& row = window.row;
         if (row.scope != "iteration" || !(row.complete == true) || !row.micro_steps.present()) continue;
+        if (row.window_ns.value() == 0) continue;  // no gpu work, no pass
         if (row.micro_steps.value() < 1 || (count && *count != row.micro_steps.value())) return std::nullopt;
         count = row.micro_steps.value();
       }

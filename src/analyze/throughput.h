@@ -28,7 +28,7 @@ struct GpuFlops {
 };
 GpuFlops flops_of(const GpuSummary& gpu);
 
-/// The passes of every complete iteration; nullopt when there is none, or they differ.
+/// The passes of every complete iteration with gpu work; nullopt when there is none, or they differ.
 std::optional<std::int64_t> micro_steps_of(std::span<const InputSummary* const> inputs);
 
 /// FLOPs of one sequence through a model of the Llama family, attention causal.

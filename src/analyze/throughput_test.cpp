@@ -111,6 +111,15 @@ TEST(Throughput, IsTheMedianOverCompleteStepsButTheLast) {
   EXPECT_DOUBLE_EQ(rows[2].hfu.value(), 2e14 / 3e14);
 }
 
+// An iteration without gpu work is complete, and takes no time.
+TEST(Throughput, StepsWithoutTimeDoNotCount) {
+  const RunFacts facts = llama3_8b(1, 4096);
+  const std::vector<StepRow> steps = {step(0, 100), step(1, 0), step(2, 0), step(3, 200, true, true)};
+  const auto rows = throughput({.steps = steps, .facts = facts, .num_gpus = 1});
+  EXPECT_EQ(rows[0].step_time_ns, 100);
+  EXPECT_EQ(rows[0].num_steps, 1);
+}
+
 // 8N and 16 L H d s in place of 6N and 12 L H d s.
 TEST(Throughput, FullRecomputationIsPalmsEightN) {
   const GpuSpec gpu = round_gpu();
@@ -208,6 +217,7 @@ TEST(FlopsOf, AddsUpOverTheFilesOfAGpu) {
     gpu.windows.back().row.scope = scope;
     gpu.windows.back().row.complete = true;
     gpu.windows.back().row.micro_steps = 4;
+    gpu.windows.back().row.window_ns = 100;
   }
   GpuFlops flops = flops_of(gpu);
   EXPECT_EQ(flops.total, 135);
@@ -231,6 +241,12 @@ TEST(FlopsOf, AddsUpOverTheFilesOfAGpu) {
   inputs[0].gpus[0].windows[1].row.micro_steps = 3;
   EXPECT_EQ(micro_steps_of(one), std::nullopt);
   inputs[0].gpus[0].windows[1].row.complete = false;
+  EXPECT_EQ(micro_steps_of(one), 4);
+  inputs[0].gpus[0].windows[2].row.micro_steps = 0;
+  EXPECT_EQ(micro_steps_of(one), std::nullopt);
+  inputs[0].gpus[0].windows[1].row.complete = true;
+  inputs[0].gpus[0].windows[1].row.micro_steps = 4;
+  inputs[0].gpus[0].windows[2].row.window_ns = 0;  // without gpu work
   EXPECT_EQ(micro_steps_of(one), 4);
 }
 

@@ -37,7 +37,7 @@ bool is_selected(const TimelineRow& row, const Selection& selection) {
          selection.holds_iteration(row.ordinal.value(), row.iteration.present() ? row.iteration.value() : kNoNumber);
 }
 bool is_for_statistics(const TimelineRow& row, const Selection& selection) {
-  return is_selected(row, selection) && row.complete == true && row.last == false;
+  return is_selected(row, selection) && counts_as_step(row.complete == true, row.last == true, row.window_ns.value());
 }
 
 // One gpu's window of a step.

@@ -242,6 +242,12 @@ struct LabelRuleRow {
   }
 };
 
+/// Whether statistics of wall time take in a window, or a step over all gpus: the last ends with its work, not with a
+/// next step, and an iteration without gpu work has no time.
+constexpr bool counts_as_step(bool complete, bool last, std::int64_t length_ns) {
+  return complete && !last && length_ns > 0;
+}
+
 /// Unprefixed lengths are of the work of the scope; `window_*` of all work, clipped to the window.
 struct TimelineRow {
   static constexpr std::string_view table = "timeline";
@@ -572,7 +578,8 @@ struct ThroughputRow {
     return std::make_tuple(
         Column{"job", &R::job, "", "index of the job, as in inputs; absent when the run is one job"},
         Column{"convention", &R::convention, "", "how the FLOPs of mfu and hfu are counted: shapes, causal or palm"},
-        Column{"step_time_ns", &R::step_time_ns, "ns", "median over complete steps but the last of the longest window"},
+        Column{"step_time_ns", &R::step_time_ns, "ns",
+               "median over complete steps but the last, of more than 0 ns, of the longest window"},
         Column{"num_steps", &R::num_steps, "", "steps the median is over"},
         Column{"tokens_per_step", &R::tokens_per_step, "", "batch x sequence x micro steps x data-parallel ranks"},
         Column{"tokens_per_s", &R::tokens_per_s, "1/s", "tokens / step time"},
