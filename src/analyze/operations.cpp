@@ -118,7 +118,7 @@ class WorkCounter {
   WorkCounter(const TraceTables& trace, const GpuWorkLabels& labels, const GpuSpec* spec)
       : trace_(trace), labels_(labels), spec_(spec), cache_(trace.strings) {}
 
-  /// `flops`: those of the iterations that count, nullptr when the record is in none of them.
+  /// `flops`: those of the record's iteration, nullptr when it is in none.
   void add(std::uint32_t row, OperationSummary& sum, IterationFlops* flops) {
     const RowId range = labels_.operation_range[row];
     const std::int64_t duration = trace_.gpu_work.duration_ns[row];
@@ -202,8 +202,9 @@ void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels,
   // Without a complete iteration all of them are better than nothing.
   const bool any_complete = std::any_of(complete.begin(), complete.end(), [](std::uint8_t c) { return c != 0; });
 
-  summary.flops.num_iterations =
+  summary.num_compared =
       any_complete ? std::count(complete.begin(), complete.end(), 1) : static_cast<std::int64_t>(complete.size());
+  summary.flops.assign(complete.size(), {});
   CoverWalk comm(work.comm);
   WorkCounter counter(trace, labels, spec);
   StepWindows steps(work.windows);
@@ -230,9 +231,9 @@ void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels,
     if (is_compute(gpu_class)) {
       add_wrapping(sum.compute_ns, duration);
       const std::int32_t k = labels.iteration[row];
-      const bool counts = k >= 0 && (!any_complete || complete[static_cast<std::size_t>(k)] != 0);
-      counter.add(row, sum, counts ? &summary.flops : nullptr);
-      if (counts) add_wrapping(compute_of_base[groups.all()[group].base], duration);
+      counter.add(row, sum, k >= 0 ? &summary.flops[static_cast<std::size_t>(k)] : nullptr);
+      if (k >= 0 && (!any_complete || complete[static_cast<std::size_t>(k)] != 0))
+        add_wrapping(compute_of_base[groups.all()[group].base], duration);
     }
     if (labels.launch[row] == kNoRow && is_chain_kernel(gpu, labels, row)) sum.num_no_launch++;
     Instance& instance = instances[labels.instance[row]];

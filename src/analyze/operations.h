@@ -14,7 +14,8 @@ struct Grain {
   bool iteration = false;
 };
 
-/// Fills `operations`, `compute_by_operation` and `flops` of `summary`. `spec`: the gpu, nullptr where it is not known.
+/// Fills `operations`, `compute_by_operation`, `num_compared` and `flops` of `summary`. `spec`: the gpu, nullptr where
+/// it is not known.
 void summarise_operations(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
                           const Grain& grain, const GpuSpec* spec, GpuSummary& summary);
 

@@ -139,7 +139,7 @@ TEST(Operations, WorkOfAnOperatorCountsOnce) {
   EXPECT_EQ(all_of(without_gpu).at({Phase::forward, "mlp_up"}).least_known_ns, 0);
 }
 
-// Products and attention of the iterations that FLOPs are of, whether an operator tells their work or not.
+// Products and attention of each iteration, whether an operator tells their work or not.
 TEST(Operations, TimeOfKnownWork) {
   test::HandTrace hand;
   hand.mark(0);
@@ -164,15 +164,15 @@ TEST(Operations, TimeOfKnownWork) {
   add(140, 16, product, GpuClass::vector);
   add(160, 32, kNoRow, GpuClass::vector);
   add(200, 64, product, GpuClass::gemm, 1);
-  const IterationFlops both = summarise(hand).flops;
-  EXPECT_EQ(both.product_ns, 1 + 2 + 4 + 8 + 64);
-  EXPECT_EQ(both.known_ns, 1 + 64);
-  EXPECT_EQ(both.repeated_ns, 8);
-  hand.labels.iterations.marks[1].closed = false;
-  const IterationFlops first = summarise(hand).flops;
-  EXPECT_EQ(first.num_iterations, 1);
-  EXPECT_EQ(first.product_ns, 1 + 2 + 4 + 8);
-  EXPECT_EQ(first.known_ns, 1);
+  add(300, 128, product, GpuClass::gemm, kTailIteration);
+  const std::vector<IterationFlops> flops = summarise(hand).flops;
+  ASSERT_EQ(flops.size(), 2u);
+  EXPECT_EQ(flops[0].product_ns, 1 + 2 + 4 + 8);
+  EXPECT_EQ(flops[0].known_ns, 1);
+  EXPECT_EQ(flops[0].repeated_ns, 8);
+  EXPECT_EQ(flops[1].product_ns, 64);
+  EXPECT_EQ(flops[1].known_ns, 64);
+  EXPECT_EQ(flops[1].repeated_ns, 0);
 }
 
 TEST(Operations, CollectivesAddTheirMessages) {
@@ -195,6 +195,7 @@ TEST(Operations, ComparisonOfGpusUsesCompleteIterations) {
   EXPECT_EQ(summarise(hand).compute_by_operation.at({Phase::forward, "mlp_up"}), 54);
   hand.labels.iterations.marks[1].closed = false;
   EXPECT_EQ(summarise(hand).compute_by_operation.at({Phase::forward, "mlp_up"}), 34);
+  EXPECT_EQ(summarise(hand).num_compared, 1);
   hand.labels.iterations.marks[0].closed = false;
   EXPECT_EQ(summarise(hand).compute_by_operation.at({Phase::forward, "mlp_up"}), 54);
 }

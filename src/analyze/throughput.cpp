@@ -55,30 +55,41 @@ Field<std::int64_t> tokens_of(const RunFacts& facts, std::optional<double> seque
                                 : Field<std::int64_t>(Reason::no_batch);
 }
 
-// FLOPs of a step on `num_gpus`, or why they are not known.
+// The mean over the steps that step_time_ns is the median of; 0 when there are none.
+double mean_step_ns(std::span<const StepRow> steps) {
+  double sum = 0, num = 0;
+  for (const StepRow& step : steps) {
+    if (!counts_as_step(step.complete, step.last, step.step_ns)) continue;
+    sum += real(step.step_ns);
+    num++;
+  }
+  return num > 0 ? sum / num : 0;
+}
+
+// FLOPs of a step on `num_gpus`, or why they are not known, and the time they take.
 struct StepFlops {
   Field<double> model, hardware;
-  double num_gpus = 0;
+  double num_gpus = 0, step_ns = 0;
 };
 
-Field<double> utilisation(const Field<double>& flops, const ThroughputRow& row, double num_gpus) {
+Field<double> utilisation(const Field<double>& flops, const StepFlops& step, const ThroughputRow& row) {
   if (!row.step_time_ns.present()) return row.step_time_ns.reason();
   if (!flops.present()) return flops.reason();
   if (!row.peak_tflops.present()) return row.peak_tflops.reason();
   // FLOP / (ns x TFLOP/s) = 1e-3.
-  return flops.value() * 1e-3 / (real(row.step_time_ns.value()) * row.peak_tflops.value() * num_gpus);
+  return flops.value() * 1e-3 / (step.step_ns * row.peak_tflops.value() * step.num_gpus);
 }
 
-void set_utilisation(const StepFlops& flops, ThroughputRow& row) {
-  row.flops_per_step = flops.model;
-  row.mfu = utilisation(flops.model, row, flops.num_gpus);
-  row.hfu = utilisation(flops.hardware, row, flops.num_gpus);
+void set_utilisation(const StepFlops& step, ThroughputRow& row) {
+  row.flops_per_step = step.model;
+  row.mfu = utilisation(step.model, step, row);
+  row.hfu = utilisation(step.hardware, step, row);
 }
 
 // Less known work than this is no base for the FLOPs of a step.
 constexpr double kLeastKnown = 0.95;
 
-// Sums over the gpus whose shapes were recorded, one step each.
+// Sums over the gpus whose shapes were recorded, one mean step each.
 struct ShapeSums {
   double total = 0, forward = 0, recompute = 0, num_gpus = 0;
   double product_ns = 0, known_ns = 0, repeated_ns = 0;
@@ -88,21 +99,24 @@ struct ShapeSums {
 ShapeSums shape_sums(std::span<const GpuFlops> gpus) {
   ShapeSums sums;
   for (const GpuFlops& gpu : gpus) {
-    if (!(gpu.total > 0) || gpu.num_iterations <= 0) continue;
-    sums.total += gpu.total / real(gpu.num_iterations);
-    sums.forward += gpu.forward / real(gpu.num_iterations);
-    sums.recompute += gpu.recompute / real(gpu.num_iterations);
-    sums.product_ns += real(gpu.product_ns) / real(gpu.num_iterations);
-    sums.known_ns += real(gpu.known_ns) / real(gpu.num_iterations);
-    sums.repeated_ns += real(gpu.repeated_ns) / real(gpu.num_iterations);
+    if (!gpu.has_shapes || gpu.num_iterations <= 0) continue;
+    const double num = real(gpu.num_iterations);
+    sums.total += gpu.sum.total / num;
+    sums.forward += gpu.sum.forward / num;
+    sums.recompute += gpu.sum.recompute / num;
+    sums.product_ns += real(gpu.sum.product_ns) / num;
+    sums.known_ns += real(gpu.sum.known_ns) / num;
+    sums.repeated_ns += real(gpu.sum.repeated_ns) / num;
     sums.num_gpus++;
   }
   return sums;
 }
 
-StepFlops by_shapes(const ShapeSums& sums) {
-  if (!sums.tell_a_step()) return {Reason::no_shapes, Reason::no_shapes, 1};
-  return {sums.total - sums.recompute, sums.total, sums.num_gpus};
+// Steps may do other work: mean FLOPs over the mean time of the same steps are the ratio of their sums, which is never
+// above the rate of the kernels. Mean FLOPs over the median time can be.
+StepFlops by_shapes(const ShapeSums& sums, std::span<const StepRow> steps) {
+  if (!sums.tell_a_step()) return {Reason::no_shapes, Reason::no_shapes};
+  return {sums.total - sums.recompute, sums.total, sums.num_gpus, mean_step_ns(steps)};
 }
 
 // Share of the forward pass that is computed again; known from shapes alone, unless there is none.
@@ -118,10 +132,10 @@ struct OfSequence {
 };
 
 StepFlops by_model(const std::optional<OfSequence>& one, std::optional<double> sequences, const Job& job,
-                   std::optional<double> recomputed) {
-  if (!one) return {Reason::no_model, Reason::no_model, 1};
-  if (!sequences) return {Reason::no_batch, Reason::no_batch, 1};
-  StepFlops flops{*sequences * one->model, Reason::no_shapes, job.num_gpus.value_or(1)};
+                   std::optional<double> recomputed, const Field<std::int64_t>& step_time_ns) {
+  if (!one) return {Reason::no_model, Reason::no_model};
+  if (!sequences) return {Reason::no_batch, Reason::no_batch};
+  StepFlops flops{*sequences * one->model, Reason::no_shapes, job.num_gpus.value_or(1), real(step_time_ns.value())};
   if (recomputed) flops.hardware = *sequences * (one->model + one->more + *recomputed * one->forward);
   return flops;
 }
@@ -134,21 +148,14 @@ std::optional<double> head_dim_of(const RunFacts& facts) {
 
 }  // namespace
 
-GpuFlops& GpuFlops::operator+=(const GpuFlops& other) {
-  total += other.total;
-  forward += other.forward;
-  recompute += other.recompute;
-  num_iterations += other.num_iterations;
-  add_wrapping(product_ns, other.product_ns);
-  add_wrapping(known_ns, other.known_ns);
-  add_wrapping(repeated_ns, other.repeated_ns);
-  return *this;
-}
-
-GpuFlops flops_of(const GpuSummary& gpu) {
-  const IterationFlops& flops = gpu.flops;
-  return {flops.total,      flops.forward,  flops.recompute,  flops.num_iterations,
-          flops.product_ns, flops.known_ns, flops.repeated_ns};
+std::set<std::int64_t> flops_steps(std::span<const StepRow> steps) {
+  std::set<std::int64_t> counted, complete, all;
+  for (const StepRow& step : steps) {
+    if (counts_as_step(step.complete, step.last, step.step_ns)) counted.insert(step.key);
+    if (step.complete) complete.insert(step.key);
+    all.insert(step.key);
+  }
+  return !counted.empty() ? counted : !complete.empty() ? complete : all;
 }
 
 std::optional<std::int64_t> micro_steps_of(std::span<const InputSummary* const> inputs) {
@@ -217,11 +224,11 @@ std::vector<ThroughputRow> throughput(const ThroughputInputs& inputs) {
 
   std::vector<ThroughputRow> rows(3, row);
   rows[0].convention = "causal";
-  set_utilisation(by_model(causal, sequences, job, recomputed), rows[0]);
+  set_utilisation(by_model(causal, sequences, job, recomputed, row.step_time_ns), rows[0]);
   rows[1].convention = "palm";
-  set_utilisation(by_model(palm, sequences, job, recomputed), rows[1]);
+  set_utilisation(by_model(palm, sequences, job, recomputed, row.step_time_ns), rows[1]);
   rows[2].convention = "shapes";
-  set_utilisation(by_shapes(shapes), rows[2]);
+  set_utilisation(by_shapes(shapes, inputs.steps), rows[2]);
   return rows;
 }
 

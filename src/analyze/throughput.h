@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -15,18 +16,16 @@
 
 namespace chopper {
 
-/// FLOPs from the recorded shapes of one gpu, and the iterations they are of. Added up over the files of a gpu.
+/// FLOPs from the recorded shapes of one gpu, of all its files, summed over its iterations of some steps.
 struct GpuFlops {
-  double total = 0;      ///< recomputed ones among them
-  double forward = 0;    ///< of the forward phase
-  double recompute = 0;  ///< of forward work repeated in the backward phase
+  IterationFlops sum;
   std::int64_t num_iterations = 0;
-  std::int64_t product_ns = 0;   ///< summed durations of products and attention
-  std::int64_t known_ns = 0;     ///< part of `product_ns` whose work is known
-  std::int64_t repeated_ns = 0;  ///< part of `product_ns` that repeats forward work
-  GpuFlops& operator+=(const GpuFlops& other);
+  bool has_shapes = false;  ///< FLOPs of any of its iterations are known, whether in `sum` or not
 };
-GpuFlops flops_of(const GpuSummary& gpu);
+
+/// Keys of the steps whose FLOPs are those of a step: the ones that step_time_ns is the median of; where there are none
+/// the complete ones, else all.
+std::set<std::int64_t> flops_steps(std::span<const StepRow> steps);
 
 /// The passes of every complete iteration with gpu work; nullopt when there is none, or they differ.
 std::optional<std::int64_t> micro_steps_of(std::span<const InputSummary* const> inputs);
@@ -49,7 +48,7 @@ struct ThroughputInputs {
   std::int64_t num_gpus = 0;                     ///< gpus the traces show
   std::optional<std::int64_t> world_size = {};   ///< ranks of the job, as the traces state
   std::optional<std::int64_t> micro_steps = {};  ///< as counted in the traces; the facts win
-  std::span<const GpuFlops> flops = {};          ///< one a gpu of the steps
+  std::span<const GpuFlops> flops = {};          ///< one a gpu of the steps, of `flops_steps`
 };
 
 /// One row a convention, sorted: causal, palm, shapes. None without steps.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <vector>
 
 namespace chopper {
@@ -26,7 +27,7 @@ RunFacts llama3_8b(std::int64_t batch, std::int64_t sequence) {
 
 StepRow step(std::int64_t ordinal, std::int64_t step_ns, bool complete = true, bool last = false) {
   StepRow row;
-  row.ordinal = ordinal;
+  row.ordinal = row.key = ordinal;
   row.step_ns = step_ns;
   row.complete = complete;
   row.last = last;
@@ -85,7 +86,7 @@ TEST(Throughput, IsTheMedianOverCompleteStepsButTheLast) {
   const std::vector<StepRow> steps = {step(0, 4'000'000'000), step(1, 2'000'000'000, false), step(2, 3'000'000'000),
                                       step(3, 1'000'000'000, true, true)};
   // Of two gpus: 2e14 FLOPs a step each, a tenth of them recomputed, which is a third of the forward pass.
-  const std::vector<GpuFlops> flops = {{8e14, 2.4e14, 8e13, 4}, {8e14, 2.4e14, 8e13, 4}, {0, 0, 0, 4}};
+  const std::vector<GpuFlops> flops = {{{4e14, 1.2e14, 4e13}, 2, true}, {{4e14, 1.2e14, 4e13}, 2, true}, {{}, 2}};
   const auto rows = throughput({.steps = steps, .facts = facts, .gpu = &gpu, .num_gpus = 3, .flops = flops});
   ASSERT_EQ(rows.size(), 3u);
   for (const ThroughputRow& row : rows) {
@@ -107,8 +108,8 @@ TEST(Throughput, IsTheMedianOverCompleteStepsButTheLast) {
   EXPECT_DOUBLE_EQ(rows[1].hfu.value(), 2 * *palm_flops(facts) * (1 + 1 / 9.0) / 3e14);
   EXPECT_EQ(rows[2].convention, "shapes");
   EXPECT_DOUBLE_EQ(rows[2].flops_per_step.value(), 3.6e14);
-  EXPECT_DOUBLE_EQ(rows[2].mfu.value(), 1.8e14 / 3e14);
-  EXPECT_DOUBLE_EQ(rows[2].hfu.value(), 2e14 / 3e14);
+  EXPECT_DOUBLE_EQ(rows[2].mfu.value(), 1.8e14 / 3.5e14);  // over the mean of the steps that the FLOPs are of
+  EXPECT_DOUBLE_EQ(rows[2].hfu.value(), 2e14 / 3.5e14);
 }
 
 // An iteration without gpu work is complete, and takes no time.
@@ -120,12 +121,26 @@ TEST(Throughput, StepsWithoutTimeDoNotCount) {
   EXPECT_EQ(rows[0].num_steps, 1);
 }
 
+// The mean over a step like the first and one that does the work of nine: no median goes with it.
+TEST(Throughput, ShapesAreOverTheTimeOfTheSameSteps) {
+  const GpuSpec gpu = round_gpu();
+  const RunFacts facts = llama3_8b(1, 4096);
+  const std::vector<StepRow> steps = {step(0, 1'000'000'000), step(1, 9'000'000'000)};
+  const std::vector<GpuFlops> flops = {{{.total = 5e14}, 2, true}, {{.total = 0}, 2, true}};
+  const auto rows = throughput({.steps = steps, .facts = facts, .gpu = &gpu, .num_gpus = 2, .flops = flops});
+  EXPECT_EQ(rows[2].step_time_ns, 1'000'000'000);
+  EXPECT_DOUBLE_EQ(rows[2].flops_per_step.value(), 2.5e14);
+  // The second gpu has no FLOPs in these steps, but elsewhere.
+  EXPECT_DOUBLE_EQ(rows[2].mfu.value(), 5e14 / (10 * 1e14 * 2));
+  EXPECT_DOUBLE_EQ(rows[0].mfu.value(), rows[0].flops_per_step.value() / 2e14);
+}
+
 // 8N and 16 L H d s in place of 6N and 12 L H d s.
 TEST(Throughput, FullRecomputationIsPalmsEightN) {
   const GpuSpec gpu = round_gpu();
   const RunFacts facts = llama3_8b(1, 4096);
   const std::vector<StepRow> steps = {step(0, 1'000'000'000)};
-  const std::vector<GpuFlops> flops = {{4e14, 1e14, 1e14, 1}};
+  const std::vector<GpuFlops> flops = {{{4e14, 1e14, 1e14}, 1, true}};
   const auto rows = throughput({.steps = steps, .facts = facts, .gpu = &gpu, .num_gpus = 1, .flops = flops});
   EXPECT_NEAR(rows[1].hfu.value(), 4096 * (8 * 8030261248.0 + 16.0 * 32 * 4096 * 4096) / 1e14, 1e-12);
 }
@@ -154,7 +169,7 @@ TEST(Throughput, SaysWhatIsMissing) {
   const GpuSpec gpu = round_gpu();
   const RunFacts none, all = llama3_8b(1, 4096);
   const std::vector<StepRow> steps = {step(0, 1'000'000'000)}, incomplete = {step(0, 5, false), step(1, 5, true, true)};
-  const std::vector<GpuFlops> flops = {{4e14, 1e14, 0, 1}};
+  const std::vector<GpuFlops> flops = {{{4e14, 1e14, 0}, 1, true}};
   EXPECT_TRUE(throughput({.facts = all}).empty());
 
   auto rows = throughput({.steps = steps, .facts = none, .gpu = &gpu, .num_gpus = 1, .flops = flops});
@@ -187,9 +202,9 @@ TEST(Throughput, ShapesNeedTheWorkOfNearlyAllProducts) {
   const auto rows_of = [&](const std::vector<GpuFlops>& flops) {
     return throughput({.steps = steps, .facts = facts, .gpu = &gpu, .num_gpus = 2, .flops = flops});
   };
-  const GpuFlops nearly_all{.total = 4e13, .forward = 1e13, .num_iterations = 1, .product_ns = 1000, .known_ns = 950};
+  const GpuFlops nearly_all{{.total = 4e13, .forward = 1e13, .product_ns = 1000, .known_ns = 950}, 1, true};
   GpuFlops too_little = nearly_all;
-  too_little.known_ns = 949;
+  too_little.sum.known_ns = 949;
   auto rows = rows_of({nearly_all});
   EXPECT_DOUBLE_EQ(rows[2].mfu.value(), 0.4);
   EXPECT_DOUBLE_EQ(rows[2].flops_per_step.value(), 4e13);
@@ -200,18 +215,39 @@ TEST(Throughput, ShapesNeedTheWorkOfNearlyAllProducts) {
   // Nothing is computed again, whatever the shapes tell.
   EXPECT_TRUE(rows[0].mfu.present());
   EXPECT_DOUBLE_EQ(rows[1].hfu.value(), rows[1].mfu.value());
-  too_little.repeated_ns = 1;
+  too_little.sum.repeated_ns = 1;
   rows = rows_of({too_little});
   EXPECT_TRUE(rows[1].mfu.present());
   EXPECT_EQ(rows[1].hfu.reason(), Reason::no_shapes);
   // Of all gpus together; those without any shapes do not count.
   EXPECT_TRUE(rows_of({too_little, nearly_all, nearly_all}).back().mfu.reason() == Reason::no_shapes);
-  EXPECT_DOUBLE_EQ(rows_of({nearly_all, {.num_iterations = 1, .product_ns = 1'000'000}})[2].mfu.value(), 0.4);
+  EXPECT_DOUBLE_EQ(rows_of({nearly_all, {{.product_ns = 1'000'000}, 1}})[2].mfu.value(), 0.4);
 }
 
-TEST(FlopsOf, AddsUpOverTheFilesOfAGpu) {
+TEST(FlopsSteps, AreThoseOfTheStepTime) {
+  using Keys = std::set<std::int64_t>;
+  const StepRow incomplete = step(0, 10, false), empty = step(1, 0), usual = step(2, 10),
+                last = step(3, 10, true, true);
+  EXPECT_EQ(flops_steps(std::vector{incomplete, empty, usual, last}), Keys{2});
+  // Without a step time FLOPs are told as well.
+  EXPECT_EQ(flops_steps(std::vector{incomplete, empty, last}), (Keys{1, 3}));
+  EXPECT_EQ(flops_steps(std::vector{incomplete}), Keys{0});
+  EXPECT_EQ(flops_steps({}), Keys{});
+}
+
+TEST(IterationFlops, AddUp) {
+  IterationFlops flops{135, 110, 5, 1000, 900, 70};
+  flops += {1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(flops.total, 136);
+  EXPECT_EQ(flops.forward, 112);
+  EXPECT_EQ(flops.recompute, 8);
+  EXPECT_EQ(flops.product_ns, 1004);
+  EXPECT_EQ(flops.known_ns, 905);
+  EXPECT_EQ(flops.repeated_ns, 76);
+}
+
+TEST(MicroStepsOf, AreThoseOfEveryCompleteIteration) {
   GpuSummary gpu;
-  gpu.flops = {135, 110, 5, 2, 1000, 900, 70};
   for (const char* scope : {"head", "iteration", "iteration", "tail"}) {
     gpu.windows.emplace_back();
     gpu.windows.back().row.scope = scope;
@@ -219,21 +255,6 @@ TEST(FlopsOf, AddsUpOverTheFilesOfAGpu) {
     gpu.windows.back().row.micro_steps = 4;
     gpu.windows.back().row.window_ns = 100;
   }
-  GpuFlops flops = flops_of(gpu);
-  EXPECT_EQ(flops.total, 135);
-  EXPECT_EQ(flops.forward, 110);
-  EXPECT_EQ(flops.recompute, 5);
-  EXPECT_EQ(flops.num_iterations, 2);
-  EXPECT_EQ(flops.product_ns, 1000);
-  EXPECT_EQ(flops.known_ns, 900);
-  EXPECT_EQ(flops.repeated_ns, 70);
-  flops += flops_of(gpu);
-  EXPECT_EQ(flops.product_ns, 2000);
-  EXPECT_EQ(flops.known_ns, 1800);
-  EXPECT_EQ(flops.repeated_ns, 140);
-  EXPECT_EQ(flops.total, 270);
-  EXPECT_EQ(flops.num_iterations, 4);
-
   std::vector<InputSummary> inputs(1);
   inputs[0].gpus.push_back(gpu);
   const std::vector<const InputSummary*> one = {&inputs[0]};

@@ -308,7 +308,7 @@ std::vector<InputSummary> three_jobs() {
     input.facts.world_size = size;
     if (rank < 0) input.facts.rank.reset();
     GpuSummary& gpu = input.gpus.front();
-    gpu.flops = {scale * 1e9, scale * 1e9, 0, 1};
+    gpu.flops.assign(3, {scale * 1e9, scale * 1e9, 0});
     gpu.compute_by_operation[{Phase::forward, "mlp_up"}] = scale * (rank == 5 ? 1100 : 1000);
     for (WindowSummary& window : gpu.windows) {
       if (window.row.scope == "iteration") window.row.window_ns = scale * (100 + rank);
@@ -496,14 +496,14 @@ TEST(Merge, OfTwoGpusEitherCanBeTheStraggler) {
 TEST(Merge, ThroughputIsThatOfTheJob) {
   const auto job = [](const char* other_gpu, bool with_stranger) {
     std::vector<InputSummary> inputs = list_of(rank_input(0, {5, 6}), rank_input(1, {5, 6}));
-    inputs[0].gpus[0].flops = {.total = 4e6, .num_iterations = 2};
-    inputs[1].gpus[0].flops = {.total = 8e6, .num_iterations = 2};
+    inputs[0].gpus[0].flops.assign(2, {.total = 2e6});
+    inputs[1].gpus[0].flops.assign(2, {.total = 4e6});
     inputs[1].gpus[0].name = other_gpu;
     if (!with_stranger) return inputs;
     inputs.push_back(rank_input(2, {5, 6}));
     inputs.back().facts.rank.reset();
     inputs.back().facts.world_size.reset();
-    inputs.back().gpus[0].flops = {.total = 1e8, .num_iterations = 2};
+    inputs.back().gpus[0].flops.assign(2, {.total = 5e7});
     return inputs;
   };
   const auto shapes_of = [](const Answer& answer) {
@@ -528,6 +528,34 @@ TEST(Merge, ThroughputIsThatOfTheJob) {
   // A file without a rank, beside others with one, is no part of the job.
   EXPECT_EQ(shapes_of(merge(job(gpu, true))).flops_per_step, 6e6);
   EXPECT_EQ(shapes_of(merge(job(gpu, true))).mfu, all.mfu.value());
+}
+
+// Iterations meet by their number: 6 and 7 are complete on both ranks, 8 is the last of one of them.
+TEST(Merge, FlopsAreOfTheStepsThatTheTimeIsOf) {
+  const auto shapes_of = [](std::optional<NumberRange> iterations) {
+    InputSummary a = rank_input(0, {5, 6, 7, 8}), b = rank_input(1, {6, 7, 8, 9});
+    a.gpus[0].flops = {{.total = 1e6}, {.total = 2e6}, {.total = 4e6}, {.total = 8e6}};
+    b.gpus[0].flops = {{.total = 16e6}, {.total = 32e6}, {.total = 64e6}, {.total = 128e6}};
+    a.gpus[0].windows[3].row.window_ns = 400;
+    for (std::int64_t k = 0; k < 4; k++) a.gpus[0].operations[{Phase::forward, "mlp_up", k}].num_kernels = 1;
+    RunOptions options;
+    options.selection.iterations = iterations;
+    return merge(list_of(std::move(a), std::move(b)), options).throughput.at(2);
+  };
+  const ThroughputRow all = shapes_of({});
+  const double peak = all.peak_tflops.value();
+  EXPECT_EQ(all.num_steps, 2);
+  EXPECT_EQ(all.step_time_ns, 100);
+  EXPECT_EQ(all.flops_per_step, (2e6 + 16e6 + 4e6 + 32e6) / 2);
+  EXPECT_DOUBLE_EQ(all.mfu.value(), (2e6 + 16e6 + 4e6 + 32e6) * 1e-3 / ((100 + 400) * peak * 2));
+  const ThroughputRow second = shapes_of(NumberRange{7, 7});
+  EXPECT_EQ(second.flops_per_step, 4e6 + 32e6);
+  EXPECT_DOUBLE_EQ(second.mfu.value(), (4e6 + 32e6) * 1e-3 / (400 * peak * 2));
+  // No step time: FLOPs of the complete steps, of those that are there.
+  const ThroughputRow last = shapes_of(NumberRange{8, 9});
+  EXPECT_EQ(last.step_time_ns.reason(), Reason::no_complete_iteration);
+  EXPECT_EQ(last.mfu.reason(), Reason::no_complete_iteration);
+  EXPECT_EQ(last.flops_per_step, 8e6 + 64e6);
 }
 
 TEST(Merge, ConsecutiveFilesOfARankAreOneGpu) {

@@ -71,7 +71,7 @@ StepRow step_of(const std::vector<InputSummary>& inputs, const std::vector<StepP
 
 // Mean computation of each operation in one iteration.
 std::map<std::pair<Phase, std::string>, double> compute_per_iteration(const GpuSummary& gpu) {
-  const auto iterations = static_cast<double>(std::max<std::int64_t>(1, gpu.flops.num_iterations));
+  const auto iterations = static_cast<double>(std::max<std::int64_t>(1, gpu.num_compared));
   std::map<std::pair<Phase, std::string>, double> means;
   for (const auto& [operation, compute_ns] : gpu.compute_by_operation)
     means[operation] = static_cast<double>(compute_ns) / iterations;
@@ -215,6 +215,7 @@ void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, cons
     StepRow step = step_of(inputs, parts, num_gpus);
     step.job = number;
     step.ordinal = ordinal++;
+    step.key = key;
     if (is_selected(*parts.front().row, selection)) answer.steps.push_back(std::move(step));
   }
 }

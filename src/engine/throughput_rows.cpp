@@ -48,12 +48,19 @@ std::int64_t num_gpus_of(const std::vector<InputSummary>& inputs, const Job& job
   return static_cast<std::int64_t>(gpus.size());
 }
 
-// FLOPs of each gpu that the steps of the job are of.
-std::vector<GpuFlops> flops_of_steps(const std::vector<InputSummary>& inputs, const Job& job) {
+// FLOPs in these steps of each gpu that the steps of the job are of.
+std::vector<GpuFlops> flops_of(const std::set<std::int64_t>& steps, const std::vector<InputSummary>& inputs,
+                               const Job& job) {
   std::map<GpuKey, GpuFlops> by_gpu;
   for (const GpuPlace& place : job.gpus) {
     const GpuSummary& gpu = inputs[place.input].gpus[place.gpu];
-    by_gpu[key_of(inputs[place.input], gpu)] += flops_of(gpu);
+    GpuFlops& of_gpu = by_gpu[key_of(inputs[place.input], gpu)];
+    for (std::size_t k = 0; k < gpu.flops.size(); k++) {
+      of_gpu.has_shapes = of_gpu.has_shapes || gpu.flops[k].total > 0;
+      if (!steps.contains(*iteration_key(job, place, gpu, static_cast<std::int32_t>(k)))) continue;
+      of_gpu.sum += gpu.flops[k];
+      of_gpu.num_iterations++;
+    }
   }
   std::vector<GpuFlops> flops;
   for (const auto& [key, of_gpu] : by_gpu) flops.push_back(of_gpu);
@@ -69,8 +76,9 @@ std::vector<ThroughputRow> throughput_rows(const Answer& answer, const std::vect
     const Field<std::int64_t> number = job_field(jobs, j);
     std::vector<const InputSummary*> members;
     for (const std::size_t i : jobs[j].inputs) members.push_back(&inputs[i]);
-    const std::vector<GpuFlops> flops = flops_of_steps(inputs, jobs[j]);
-    const ThroughputInputs of_job = {.steps = steps_of(answer.steps, number),
+    const std::span<const StepRow> steps = steps_of(answer.steps, number);
+    const std::vector<GpuFlops> flops = flops_of(flops_steps(steps), inputs, jobs[j]);
+    const ThroughputInputs of_job = {.steps = steps,
                                      .facts = answer.facts,
                                      .gpu = common_spec(answer.facts, inputs, jobs[j], known),
                                      .num_gpus = num_gpus_of(inputs, jobs[j]),

@@ -12,7 +12,7 @@
 namespace chopper {
 
 /// Rows of the table `throughput`, of each job by itself, from answer.steps and answer.facts, which must be there. They
-/// are of the whole job, whatever ranks and gpus are selected. Facts hold for all jobs.
+/// are of the whole job, whatever ranks and gpus are selected, and of the selected iterations. Facts hold for all jobs.
 std::vector<ThroughputRow> throughput_rows(const Answer& answer, const std::vector<InputSummary>& inputs,
                                            const std::vector<Job>& jobs, std::span<const GpuSpec> known);
 

@@ -426,6 +426,7 @@ struct StepRow {
   std::int64_t num_gpus = 0, step_ns = 0, shortest_ns = 0;
   Field<std::int64_t> slowest_rank, slowest_gpu;
   bool complete = false, last = false;
+  std::int64_t key = 0;  ///< not written: tells the step apart on each gpu of the job (iteration_key)
 
   static constexpr auto columns() {
     using R = StepRow;
@@ -584,9 +585,10 @@ struct ThroughputRow {
         Column{"tokens_per_step", &R::tokens_per_step, "", "batch x sequence x micro steps x data-parallel ranks"},
         Column{"tokens_per_s", &R::tokens_per_s, "1/s", "tokens / step time"},
         Column{"tokens_per_s_per_gpu", &R::tokens_per_s_per_gpu, "1/s", "the same per gpu of the job"},
-        Column{"flops_per_step", &R::flops_per_step, "FLOP", "model FLOPs of a step, all gpus"},
+        Column{"flops_per_step", &R::flops_per_step, "FLOP",
+               "model FLOPs of a step, all gpus; by shapes the mean over the steps of step_time_ns"},
         Column{"peak_tflops", &R::peak_tflops, "TFLOP/s", "BF16 peak of one gpu the shares refer to"},
-        Column{"mfu", &R::mfu, "1", "model FLOPs / (step time x peak x gpus)"},
+        Column{"mfu", &R::mfu, "1", "model FLOPs / (step time x peak x gpus); by shapes of sums over the same steps"},
         Column{"hfu", &R::hfu, "1", "the same with recomputed FLOPs"});
   }
 };

@@ -30,4 +30,14 @@ void OperationSummary::merge(const OperationSummary& from) {
   instances.merge(from.instances);
 }
 
+IterationFlops& IterationFlops::operator+=(const IterationFlops& other) {
+  total += other.total;
+  forward += other.forward;
+  recompute += other.recompute;
+  add_wrapping(product_ns, other.product_ns);
+  add_wrapping(known_ns, other.known_ns);
+  add_wrapping(repeated_ns, other.repeated_ns);
+  return *this;
+}
+
 }  // namespace chopper

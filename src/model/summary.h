@@ -66,13 +66,15 @@ struct OperationSummary {
   void merge(const OperationSummary& from);
 };
 
-/// FLOPs of work launched in the complete iterations; in all of them when none is complete.
+/// FLOPs of the work launched in an iteration, or in several, from recorded shapes.
 struct IterationFlops {
-  double total = 0, forward = 0, recompute = 0;
-  std::int64_t num_iterations = 0;
+  double total = 0;              ///< recomputed ones among them
+  double forward = 0;            ///< of the forward phase
+  double recompute = 0;          ///< of forward work repeated in the backward phase
   std::int64_t product_ns = 0;   ///< summed durations of the classes gemm and attention
   std::int64_t known_ns = 0;     ///< part of `product_ns` whose work is known
   std::int64_t repeated_ns = 0;  ///< part of `product_ns` that repeats forward work
+  IterationFlops& operator+=(const IterationFlops& other);
 };
 
 /// A window and the work launched in its iteration.
@@ -123,9 +125,10 @@ struct GpuSummary {
   std::map<std::pair<std::string, LabelRule>, LabelCount> label_rules;  ///< by kind of label
   std::map<KernelKey, QuantileSketch> kernels;
   std::map<OperationKey, OperationSummary> operations;
-  std::map<std::pair<Phase, std::string>, std::int64_t> compute_by_operation;  ///< summed COMP durations, of the
-                                                                               ///< iterations of `flops`
-  IterationFlops flops;
+  /// Summed COMP durations of the complete iterations, of all when none is complete.
+  std::map<std::pair<Phase, std::string>, std::int64_t> compute_by_operation;
+  std::int64_t num_compared = 0;      ///< iterations that `compute_by_operation` is of
+  std::vector<IterationFlops> flops;  ///< of each iteration, by ordinal
   std::map<Phase, LaunchSummary> launches;
   std::map<std::pair<std::string, std::string>, BlockerSummary> blockers;  ///< by kind and name
   std::vector<CollectiveRecord> collectives;                               ///< in order of (start, offset)
