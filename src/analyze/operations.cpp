@@ -122,16 +122,15 @@ class WorkCounter {
   void add(std::uint32_t row, OperationSummary& sum, IterationFlops* flops) {
     const RowId range = labels_.operation_range[row];
     const std::int64_t duration = trace_.gpu_work.duration_ns[row];
-    const bool is_product = labels_.gpu_class[row] == GpuClass::gemm || labels_.gpu_class[row] == GpuClass::attention;
-    if (flops != nullptr && is_product) {
+    if (range != kNoRow && range != last_) look_up(range);
+    const bool is_known = range != kNoRow && work_;
+    if (flops != nullptr && may_be_product(labels_.gpu_class[row], is_known)) {
       add_wrapping(flops->product_ns, duration);
+      if (is_known) add_wrapping(flops->known_ns, duration);
       if (labels_.recompute[row] != 0) add_wrapping(flops->repeated_ns, duration);
     }
-    if (range == kNoRow) return;
-    if (range != last_) look_up(range);
-    if (!work_) return;
+    if (!is_known) return;
     add_wrapping(sum.known_ns, duration);
-    if (flops != nullptr && is_product) add_wrapping(flops->known_ns, duration);
     if (least_) add_wrapping(sum.least_known_ns, duration);
     if (counted_.empty()) counted_.assign(num_rows(trace_.ranges), false);
     if (counted_[index_of(range)]) return;
@@ -150,6 +149,11 @@ class WorkCounter {
   }
 
  private:
+  // A kernel of no class whose work no operator tells can be a product: a template a compiler wrote, an extension.
+  static bool may_be_product(GpuClass gpu_class, bool is_known) {
+    return gpu_class == GpuClass::gemm || gpu_class == GpuClass::attention ||
+           (gpu_class == GpuClass::other && !is_known);
+  }
   void look_up(RowId range) {
     last_ = range;
     work_.reset();

@@ -165,12 +165,14 @@ TEST(Operations, TimeOfKnownWork) {
   add(160, 32, kNoRow, GpuClass::vector);
   add(200, 64, product, GpuClass::gemm, 1);
   add(300, 128, product, GpuClass::gemm, kTailIteration);
+  add(500, 256, kNoRow, GpuClass::other, 1);  // who knows
+  add(800, 512, product, GpuClass::other, 1);
   const std::vector<IterationFlops> flops = summarise(hand).flops;
   ASSERT_EQ(flops.size(), 2u);
   EXPECT_EQ(flops[0].product_ns, 1 + 2 + 4 + 8);
   EXPECT_EQ(flops[0].known_ns, 1);
   EXPECT_EQ(flops[0].repeated_ns, 8);
-  EXPECT_EQ(flops[1].product_ns, 64);
+  EXPECT_EQ(flops[1].product_ns, 64 + 256);
   EXPECT_EQ(flops[1].known_ns, 64);
   EXPECT_EQ(flops[1].repeated_ns, 0);
 }

@@ -9,7 +9,7 @@
 namespace chopper {
 namespace {
 
-constexpr std::array<NamedList<ClassRules>, 18> kLists = {{
+constexpr std::array<NamedList<ClassRules>, 19> kLists = {{
     {"memory", "copy_prefix", &ClassRules::copy_prefix},
     {"memory", "fill_prefix", &ClassRules::fill_prefix},
     {"communication", "kernel_prefix_nocase", &ClassRules::comm_kernel_prefix_nocase},
@@ -27,6 +27,7 @@ constexpr std::array<NamedList<ClassRules>, 18> kLists = {{
     {"kernel_class", "attention_contains_nocase", &ClassRules::kernel_attention_contains_nocase},
     {"kernel_class", "attention_prefix_nocase", &ClassRules::kernel_attention_prefix_nocase},
     {"kernel_class", "gemm_contains_nocase", &ClassRules::kernel_gemm_contains_nocase},
+    {"kernel_class", "gemm_prefix_nocase", &ClassRules::kernel_gemm_prefix_nocase},
     {"kernel_class", "vector_contains_nocase", &ClassRules::kernel_vector_contains_nocase},
 }};
 

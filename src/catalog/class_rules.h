@@ -20,7 +20,7 @@ struct ClassRules {
   std::vector<std::string> operator_attention_contains, operator_gemm_exact, operator_gemm_contains,
       operator_vector_prefix;
   std::vector<std::string> kernel_attention_contains_nocase, kernel_attention_prefix_nocase,
-      kernel_gemm_contains_nocase, kernel_vector_contains_nocase;
+      kernel_gemm_contains_nocase, kernel_gemm_prefix_nocase, kernel_vector_contains_nocase;
 };
 
 /// Parses the text of a classes.toml. Fails on malformed TOML and on unknown or missing lists.

@@ -45,7 +45,8 @@ TEST(ClassRules, ListsWithoutCaseAreWrittenInLowerCase) {
   const ClassRules& r = rules.value();
   for (const auto* list :
        {&r.comm_kernel_prefix_nocase, &r.comm_kernel_contains_nocase, &r.kernel_attention_contains_nocase,
-        &r.kernel_attention_prefix_nocase, &r.kernel_gemm_contains_nocase, &r.kernel_vector_contains_nocase}) {
+        &r.kernel_attention_prefix_nocase, &r.kernel_gemm_contains_nocase, &r.kernel_gemm_prefix_nocase,
+        &r.kernel_vector_contains_nocase}) {
     for (const std::string& word : *list)
       EXPECT_TRUE(std::none_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) << word;
   }

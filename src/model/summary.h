@@ -71,7 +71,7 @@ struct IterationFlops {
   double total = 0;              ///< recomputed ones among them
   double forward = 0;            ///< of the forward phase
   double recompute = 0;          ///< of forward work repeated in the backward phase
-  std::int64_t product_ns = 0;   ///< summed durations of the classes gemm and attention
+  std::int64_t product_ns = 0;   ///< summed durations of the classes gemm and attention, and of `other` of unknown work
   std::int64_t known_ns = 0;     ///< part of `product_ns` whose work is known
   std::int64_t repeated_ns = 0;  ///< part of `product_ns` that repeats forward work
   IterationFlops& operator+=(const IterationFlops& other);

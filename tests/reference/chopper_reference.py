@@ -893,7 +893,7 @@ def classify(work, lists):
     rest = without(lower, rules.get("ignore_nocase", []))
     if contains(rest, rules["attention_contains_nocase"]) or starts(lower, rules["attention_prefix_nocase"]):
         return "attention"
-    if contains(rest, rules["gemm_contains_nocase"]):
+    if contains(rest, rules["gemm_contains_nocase"]) or starts(lower, rules["gemm_prefix_nocase"]):
         return "gemm"
     if contains(rest, rules["vector_contains_nocase"]):
         return "vector"
