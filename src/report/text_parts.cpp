@@ -321,6 +321,11 @@ std::string unlike_steps_text(const Answer& answer, const TimeBasis& basis) {
                      duration_text(lengths.front()), duration_text(lengths.back()));
 }
 
+// Sixteen digits and more are no rate of a gpu, and facts may state tokens beyond every integer.
+std::string rate_text(double rate) {
+  return rate < 1e15 ? count_text(static_cast<std::uint64_t>(std::llround(rate))) : fmt::format("{:.2e}", rate);
+}
+
 // The line of the run: step time, tokens, utilisation; only what is known.
 void add_throughput(Page& page, const Answer& answer) {
   if (num_shown_jobs(answer) > 1) return;
@@ -334,8 +339,7 @@ void add_throughput(Page& page, const Answer& answer) {
   page.add(fmt::format("{:>11}", duration_text(static_cast<double>(best->step_time_ns.value()))), Style::title);
   std::string text = fmt::format("  slowest gpu, median of {}", best->num_steps);
   if (best->tokens_per_s_per_gpu.present())
-    text += fmt::format("  {} tokens/s/gpu",
-                        count_text(static_cast<std::uint64_t>(std::llround(best->tokens_per_s_per_gpu.value()))));
+    text += fmt::format("  {} tokens/s/gpu", rate_text(best->tokens_per_s_per_gpu.value()));
   if (best->mfu.present()) text += fmt::format("  MFU {:.1f} % ({})", best->mfu.value() * 100, best->convention);
   page.add(text);
   page.end_line();

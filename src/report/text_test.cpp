@@ -251,6 +251,22 @@ TEST(AnswerText, ConsecutiveWindowsAreOneGpu) {
   check_width(text);
 }
 
+// Facts may state more tokens than any step reads: the rate then fits no integer.
+TEST(AnswerText, RatesOfTokens) {
+  Answer answer = answer_of(1);
+  ThroughputRow& row = answer.throughput.emplace_back();
+  row.step_time_ns = 1000;
+  for (const auto& [rate, shown] : {std::pair{9896.4, "  9,896 tokens/s/gpu"},
+                                    {999'999'999'999'999.0, "  999,999,999,999,999 tokens/s/gpu"},
+                                    {1e15, "  1.00e+15 tokens/s/gpu"},
+                                    {9e21, "  9.00e+21 tokens/s/gpu"}}) {
+    row.tokens_per_s_per_gpu = rate;
+    const std::string text = answer_text(answer, {.run_name = "run"});
+    check_width(text);
+    EXPECT_NE(text.find(shown), std::string::npos) << text;
+  }
+}
+
 // Four gpus: ranks 0 and 1 of a job of 2, rank 0 of a job of 8, one of unknown rank.
 Answer three_jobs() {
   Answer answer = answer_of(4);
