@@ -50,7 +50,9 @@ KernelNameFacts kernel_name_facts(const ClassRules& rules, std::string_view name
   facts.comm = any_prefix(rules.comm_kernel_prefix_nocase, without_void(lower)) ||
                any_contains(rules.comm_kernel_contains_nocase, lower);
   lower = without(rules.kernel_ignore_nocase, lower);
-  if (any_contains(rules.kernel_attention_contains_nocase, lower) ||
+  if (any_contains(rules.kernel_vector_first_contains_nocase, lower)) {
+    facts.split = GpuClass::vector;
+  } else if (any_contains(rules.kernel_attention_contains_nocase, lower) ||
       any_prefix(rules.kernel_attention_prefix_nocase, without_void(lower))) {
     facts.split = GpuClass::attention;
   } else if (any_contains(rules.kernel_gemm_contains_nocase, lower) ||
@@ -63,6 +65,7 @@ KernelNameFacts kernel_name_facts(const ClassRules& rules, std::string_view name
 }
 
 std::optional<GpuClass> operator_class(const ClassRules& rules, std::string_view name) {
+  if (any_prefix(rules.operator_vector_first_prefix, name)) return GpuClass::vector;
   const std::string telling = without(rules.operator_ignore, name);
   if (any_contains(rules.operator_attention_contains, telling)) return GpuClass::attention;
   if (any_exact(rules.operator_gemm_exact, name) || any_contains(rules.operator_gemm_contains, telling))

@@ -9,7 +9,7 @@
 namespace chopper {
 namespace {
 
-constexpr std::array<NamedList<ClassRules>, 19> kLists = {{
+constexpr std::array<NamedList<ClassRules>, 21> kLists = {{
     {"memory", "copy_prefix", &ClassRules::copy_prefix},
     {"memory", "fill_prefix", &ClassRules::fill_prefix},
     {"communication", "kernel_prefix_nocase", &ClassRules::comm_kernel_prefix_nocase},
@@ -20,6 +20,8 @@ constexpr std::array<NamedList<ClassRules>, 19> kLists = {{
     {"comm_copy", "range_prefix", &ClassRules::copy_range_prefix},
     {"operator_class", "ignore", &ClassRules::operator_ignore},
     {"kernel_class", "ignore_nocase", &ClassRules::kernel_ignore_nocase},
+    {"operator_class", "vector_first_prefix", &ClassRules::operator_vector_first_prefix},
+    {"kernel_class", "vector_first_contains_nocase", &ClassRules::kernel_vector_first_contains_nocase},
     {"operator_class", "attention_contains", &ClassRules::operator_attention_contains},
     {"operator_class", "gemm_exact", &ClassRules::operator_gemm_exact},
     {"operator_class", "gemm_contains", &ClassRules::operator_gemm_contains},

@@ -17,6 +17,7 @@ struct ClassRules {
   std::vector<std::string> comm_operator_exact, comm_operator_prefix;
   std::vector<std::string> copy_range_exact, copy_range_prefix;
   std::vector<std::string> operator_ignore, kernel_ignore_nocase;
+  std::vector<std::string> operator_vector_first_prefix, kernel_vector_first_contains_nocase;
   std::vector<std::string> operator_attention_contains, operator_gemm_exact, operator_gemm_contains,
       operator_vector_prefix;
   std::vector<std::string> kernel_attention_contains_nocase, kernel_attention_prefix_nocase,

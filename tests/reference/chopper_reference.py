@@ -883,6 +883,8 @@ def classify(work, lists):
     if work.operator:
         name, rules = work.operator.name, lists["operator_class"]
         rest = without(name, rules.get("ignore", []))
+        if starts(name, rules["vector_first_prefix"]):
+            return "vector"
         if contains(rest, rules["attention_contains"]):
             return "attention"
         if name in rules["gemm_exact"] or contains(rest, rules["gemm_contains"]):
@@ -891,6 +893,8 @@ def classify(work, lists):
             return "vector"
     rules = lists["kernel_class"]
     rest = without(lower, rules.get("ignore_nocase", []))
+    if contains(rest, rules["vector_first_contains_nocase"]):
+        return "vector"
     if contains(rest, rules["attention_contains_nocase"]) or starts(lower, rules["attention_prefix_nocase"]):
         return "attention"
     if contains(rest, rules["gemm_contains_nocase"]) or starts(lower, rules["gemm_prefix_nocase"]):
