@@ -78,12 +78,13 @@ class Attribution {
       : trace_(trace), gpu_(trace.gpu_work), rules_(rules) {}
 
   GpuWorkLabels run(std::string_view shown, HealthLog& health, unsigned threads) {
+    names_.emplace(trace_.strings, rules_.classes, rules_.phases, rules_.operations, labels_.operations);
     run_tasks(threads, {[&] { links_ = link_launches(trace_); }, [&] { partners_.emplace(trace_); },
-                        [&] { order_ = order_ranges(trace_); }});
+                        [&] { order_ = order_ranges(trace_); }, [&] { names_->learn(trace_.ranges); }});
     report_links(trace_, links_, shown, health);
     partner_labels_.resize(partners_->rows().size());
     partner_known_.assign(partners_->rows().size(), 0);
-    look_up_stacks();
+    look_up_stacks(threads);
     classify_gpu_work(trace_, rules_.classes, labels_);
     find_next_work();
     place_in_iterations();
@@ -131,13 +132,12 @@ class Attribution {
     labels_.layer_rule[row] = rule;
   }
 
-  void look_up_stacks() {
+  void look_up_stacks(unsigned threads) {
     std::vector<std::uint8_t> wanted(num_rows(trace_.launches), 0);
     for (const RowId launch : links_.launch) {
       if (launch != kNoRow) wanted[index_of(launch)] = 1;
     }
-    names_.emplace(trace_.strings, rules_.classes, rules_.phases, rules_.operations, labels_.operations);
-    stacks_ = find_stacks(trace_, order_, wanted, *partners_, *names_);
+    stacks_ = find_stacks(trace_, order_, wanted, *partners_, *names_, threads);
     const std::size_t n = num_records();
     labels_.launch = links_.launch;
     labels_.range.assign(n, kNoRow);

@@ -53,7 +53,7 @@ KernelNameFacts kernel_name_facts(const ClassRules& rules, std::string_view name
   if (any_contains(rules.kernel_vector_first_contains_nocase, lower)) {
     facts.split = GpuClass::vector;
   } else if (any_contains(rules.kernel_attention_contains_nocase, lower) ||
-      any_prefix(rules.kernel_attention_prefix_nocase, without_void(lower))) {
+             any_prefix(rules.kernel_attention_prefix_nocase, without_void(lower))) {
     facts.split = GpuClass::attention;
   } else if (any_contains(rules.kernel_gemm_contains_nocase, lower) ||
              any_prefix(rules.kernel_gemm_prefix_nocase, without_void(lower))) {

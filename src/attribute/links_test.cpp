@@ -77,9 +77,10 @@ TEST(Stacks, AgreesWithLookingAtEveryRange) {
     const TraceTables trace = random_host(random);
     StringTable operations;
     RangeNames names(trace.strings, classes.value(), phases.value(), maps.value(), operations);
+    names.learn(trace.ranges);
     const Stacks stacks =
         find_stacks(trace, order_ranges(trace), std::vector<std::uint8_t>(num_rows(trace.launches), 1),
-                    ForwardPartners(trace), names);
+                    ForwardPartners(trace), names, 1 + seed % 2);
     for (std::size_t call = 0; call < num_rows(trace.launches); call++) {
       const CallStack& stack = stacks.calls[stacks.of_call[call]];
       bool copy = false;

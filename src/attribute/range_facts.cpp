@@ -185,12 +185,16 @@ RangeNames::RangeNames(const StringTable& names, const ClassRules& classes, cons
       index_(names.size() * kNumKinds, -1) {}
 
 const RangeFacts& RangeNames::facts(StringId name, RangeKind kind) {
-  std::int32_t& index = index_[index_of(name) * kNumKinds + static_cast<std::size_t>(kind)];
-  if (index < 0) {
-    index = static_cast<std::int32_t>(facts_.size());
+  const std::size_t at = index_of(name) * kNumKinds + static_cast<std::size_t>(kind);
+  if (index_[at] < 0) {
     facts_.push_back(compute(names_.view(name), kind));
+    index_[at] = static_cast<std::int32_t>(facts_.size()) - 1;
   }
-  return facts_[static_cast<std::size_t>(index)];
+  return facts_[static_cast<std::size_t>(index_[at])];
+}
+
+void RangeNames::learn(const HostRangeTable& ranges) {
+  for (std::size_t i = 0; i < ranges.name.size(); i++) facts(ranges.name[i], ranges.kind[i]);
 }
 
 void RangeNames::read_operation(std::string_view name, RangeFacts& facts) {

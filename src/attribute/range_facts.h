@@ -68,12 +68,14 @@ struct RangeFacts {
   std::int32_t module_instance = -1;
 };
 
-/// Computes the facts of a name on first use. Not thread-safe.
+/// Computes the facts of a name on first use. Not thread-safe, but for names that are known already.
 class RangeNames {
  public:
   RangeNames(const StringTable& names, const ClassRules& classes, const PhaseRules& phases, const OperationMaps& maps,
              StringTable& operations);
   const RangeFacts& facts(StringId name, RangeKind kind);
+  /// Facts of all ranges, in order of their rows.
+  void learn(const HostRangeTable& ranges);
 
  private:
   RangeFacts compute(std::string_view name, RangeKind kind);

@@ -2,8 +2,11 @@
 #include "attribute/stacks.h"
 
 #include <algorithm>
+#include <functional>
 #include <span>
 #include <utility>
+
+#include "base/parallel.h"
 
 namespace chopper {
 namespace {
@@ -18,13 +21,15 @@ struct Open {
 };
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
+// Sweeps of different threads may run at the same time: each writes what is of its thread alone.
 class Sweep {
  public:
   Sweep(const TraceTables& trace, const RangeOrder& order, const ForwardPartners& partners, RangeNames& names,
         Stacks& stacks)
       : trace_(trace), ranges_(trace.ranges), order_(order), partners_(partners), names_(names), stacks_(stacks) {}
 
-  void run(std::size_t thread, std::span<const std::uint32_t> calls) {
+  // The stacks of `calls` come to stacks.calls from `place` on; frames are numbered from 0.
+  void run(std::size_t thread, std::span<const std::uint32_t> calls, std::size_t place) {
     begin();
     std::size_t next = order_.begin[thread];
     const std::size_t end = order_.begin[thread + 1];
@@ -34,8 +39,8 @@ class Sweep {
       for (; next < end && ranges_.start_ns[order_.rows[next]] <= time; next++)
         open(order_.rows[next], outlived_[next - order_.begin[thread]] != 0 ? INT64_MIN : time, thread);
       while (!stack_.empty() && stack_.back().end_ns <= time) stack_.pop_back();
-      stacks_.of_call[call] = static_cast<std::uint32_t>(stacks_.calls.size());
-      stacks_.calls.push_back(look(call, time, thread));
+      stacks_.of_call[call] = static_cast<std::uint32_t>(place);
+      stacks_.calls[place++] = look(call, time, thread);
     }
     for (; next < end; next++) see(order_.rows[next], thread);
   }
@@ -54,6 +59,8 @@ class Sweep {
       if (wanted[row] != kNoIndex) found[wanted[row]] = look(0, ranges_.start_ns[row], thread);
     }
   }
+
+  std::vector<ModuleFrame>& frames() { return frames_; }
 
  private:
   void begin() {
@@ -128,9 +135,9 @@ class Sweep {
     CallStack& context = stack_.back().inherited;
     inherit(row, here, facts, context);
     if (!facts.module) return;
-    stacks_.frames.push_back({row, context.frame, static_cast<std::uint32_t>(here), facts.module_class,
-                              facts.module_instance, ThreadId{static_cast<std::uint32_t>(thread)}});
-    context.frame = static_cast<std::uint32_t>(stacks_.frames.size() - 1);
+    frames_.push_back({row, context.frame, static_cast<std::uint32_t>(here), facts.module_class, facts.module_instance,
+                       ThreadId{static_cast<std::uint32_t>(thread)}});
+    context.frame = static_cast<std::uint32_t>(frames_.size() - 1);
     context.frame_row = row;
   }
 
@@ -216,6 +223,7 @@ class Sweep {
   const ForwardPartners& partners_;
   RangeNames& names_;
   Stacks& stacks_;
+  std::vector<ModuleFrame> frames_;
   std::vector<Open> stack_;
   std::vector<std::uint8_t> outlived_;                           // by place in the order of the thread
   std::vector<std::pair<std::int64_t, std::size_t>> open_ends_;  // end, place
@@ -226,17 +234,41 @@ class Sweep {
 }  // namespace
 
 Stacks find_stacks(const TraceTables& trace, const RangeOrder& order, const std::vector<std::uint8_t>& wanted,
-                   const ForwardPartners& partners, RangeNames& names) {
+                   const ForwardPartners& partners, RangeNames& names, unsigned threads) {
   Stacks stacks;
   stacks.of_call.assign(num_rows(trace.launches), kNoIndex);
   stacks.engine_thread.assign(trace.threads.size(), 0);
   stacks.forward_thread.assign(trace.threads.size(), 0);
   const RangeOrder by_call = order_calls(trace, wanted);
-  stacks.calls.reserve(by_call.rows.size());
-  Sweep sweep(trace, order, partners, names, stacks);
+  stacks.calls.resize(by_call.rows.size());
+  const auto size_of = [](const RangeOrder& of, std::size_t t) { return of.begin[t + 1] - of.begin[t]; };
+  std::vector<std::size_t> host_threads;
   for (std::size_t t = 0; t < trace.threads.size(); t++) {
-    sweep.run(t, std::span<const std::uint32_t>(by_call.rows)
-                     .subspan(by_call.begin[t], by_call.begin[t + 1] - by_call.begin[t]));
+    if (size_of(order, t) + size_of(by_call, t) > 0) host_threads.push_back(t);
+  }
+  std::stable_sort(host_threads.begin(), host_threads.end(),
+                   [&](std::size_t a, std::size_t b) { return size_of(order, a) > size_of(order, b); });
+  std::vector<std::vector<ModuleFrame>> frames(trace.threads.size());
+  std::vector<std::function<void()>> tasks;
+  for (const std::size_t t : host_threads) {
+    tasks.push_back([&, t] {
+      Sweep sweep(trace, order, partners, names, stacks);
+      sweep.run(t, std::span<const std::uint32_t>(by_call.rows).subspan(by_call.begin[t], size_of(by_call, t)),
+                by_call.begin[t]);
+      frames[t] = std::move(sweep.frames());
+    });
+  }
+  run_tasks(threads, tasks);
+  for (std::size_t t = 0; t < trace.threads.size(); t++) {
+    const auto first = static_cast<std::uint32_t>(stacks.frames.size());
+    for (ModuleFrame& frame : frames[t]) {
+      if (frame.parent != kNoIndex) frame.parent += first;
+      stacks.frames.push_back(frame);
+    }
+    if (first == 0 || frames[t].empty()) continue;
+    for (std::size_t i = by_call.begin[t]; i < by_call.begin[t + 1]; i++) {
+      if (stacks.calls[i].frame != kNoIndex) stacks.calls[i].frame += first;
+    }
   }
   return stacks;
 }

@@ -76,8 +76,9 @@ std::vector<CallStack> find_stacks_of_ranges(const TraceTables& trace, const Ran
                                              std::span<const std::uint32_t> rows, const ForwardPartners& partners,
                                              RangeNames& names);
 
-/// Looks up the calls with `wanted[row]` not 0.
+/// Looks up the calls with `wanted[row]` not 0, at most `threads` host threads at a time. `names` must have learnt the
+/// ranges.
 Stacks find_stacks(const TraceTables& trace, const RangeOrder& order, const std::vector<std::uint8_t>& wanted,
-                   const ForwardPartners& partners, RangeNames& names);
+                   const ForwardPartners& partners, RangeNames& names, unsigned threads);
 
 }  // namespace chopper
