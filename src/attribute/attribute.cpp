@@ -89,17 +89,10 @@ class Attribution {
     find_next_work();
     place_in_iterations();
     find_phases();
-    name_by_ranges();
-    name_collectives();
-    name_by_sequence();
-    count_layers_of_stages();
-    name_forward_collectives();
-    name_parts_of_operators();
-    name_operations_of_the_rest([&](std::size_t c) { return phases_[c] == Phase::forward; });
-    name_repeated_forward();
-    name_operations_of_the_rest([&](std::size_t c) { return repeats_[c] != 0; });
+    IdleStacks idle;  // reads nothing that is written meanwhile
+    run_tasks(threads, {[&] { name_forward(); }, [&] { idle = find_stacks_of_idle_partners(); }});
     partner_known_.assign(partners_->rows().size(), 0);  // those of repeated work were looked up before it had names
-    look_up_idle_partners();
+    name_idle_partners(idle);
     name_backward();
     name_backward_by_sequence();
     name_parts_of_operators();
@@ -112,6 +105,18 @@ class Attribution {
   }
 
  private:
+  void name_forward() {
+    name_by_ranges();
+    name_collectives();
+    name_by_sequence();
+    count_layers_of_stages();
+    name_forward_collectives();
+    name_parts_of_operators();
+    name_operations_of_the_rest([&](std::size_t c) { return phases_[c] == Phase::forward; });
+    name_repeated_forward();
+    name_operations_of_the_rest([&](std::size_t c) { return repeats_[c] != 0; });
+  }
+
   std::size_t num_records() const { return num_rows(gpu_); }
   std::span<const std::uint32_t> records_of(std::size_t call) const {
     return std::span<const std::uint32_t>(records_).subspan(records_begin_[call],
@@ -621,8 +626,8 @@ class Attribution {
   }
 
   // Labels of a forward operator: those of the work launched in it. One that launched none has its own stack, looked up
-  // in advance by look_up_idle_partners; in a known sequence it belongs to what follows it (views are taken for the
-  // operation that uses them).
+  // in advance by find_stacks_of_idle_partners; in a known sequence it belongs to what follows it (views are taken for
+  // the operation that uses them).
   Partner label_of_operator(std::uint32_t row) {
     const HostRangeTable& ranges = trace_.ranges;
     const std::int64_t end = ranges.start_ns[row] + ranges.duration_ns[row];
@@ -664,8 +669,12 @@ class Attribution {
     return partner;
   }
 
-  // Forward operators that launched no work, but whose backward operators did.
-  void look_up_idle_partners() {
+  // Forward operators that launched no work, but whose backward operators did: their rows and stacks.
+  struct IdleStacks {
+    std::vector<std::uint32_t> rows;
+    std::vector<CallStack> stacks;
+  };
+  IdleStacks find_stacks_of_idle_partners() {
     std::vector<std::uint32_t> rows;
     std::vector<std::uint8_t> looked_at(partners_->rows().size(), 0);
     for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
@@ -681,12 +690,17 @@ class Attribution {
           time_of(stacks_.calls[first.call]) < trace_.ranges.start_ns[row] + trace_.ranges.duration_ns[row];
       if (!inside) rows.push_back(row);
     }
-    if (rows.empty()) return;
-    const std::vector<CallStack> found = find_stacks_of_ranges(trace_, order_, rows, *partners_, *names_);
+    if (rows.empty()) return {};
+    std::vector<CallStack> stacks = find_stacks_of_ranges(trace_, order_, rows, *partners_, *names_);
+    return {std::move(rows), std::move(stacks)};
+  }
+
+  void name_idle_partners(const IdleStacks& idle) {
+    if (idle.rows.empty()) return;
     std::unordered_map<std::uint32_t, std::uint32_t> frame_of_row;
     for (std::uint32_t f = 0; f < stacks_.frames.size(); f++) frame_of_row.emplace(stacks_.frames[f].row, f);
-    for (std::size_t i = 0; i < rows.size(); i++) {
-      CallStack stack = found[i];
+    for (std::size_t i = 0; i < idle.rows.size(); i++) {
+      CallStack stack = idle.stacks[i];
       stack.frame = kNoIndex;
       StringId frame_class = kNoString;
       if (stack.frame_row != kNoIndex) {
@@ -694,7 +708,7 @@ class Attribution {
         if (frame != frame_of_row.end()) stack.frame = frame->second;
         frame_class = names_->facts(trace_.ranges.name[stack.frame_row], RangeKind::module).module_class;
       }
-      Partner& partner = idle_partners_[rows[i]];
+      Partner& partner = idle_partners_[idle.rows[i]];
       partner.found = true;
       partner.label = name_of_stack(stack);
       if (partner.label.operation == kNoString) partner.label = rest_name_of(stack, frame_class, partner.label);
