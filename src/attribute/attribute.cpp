@@ -491,6 +491,23 @@ class Attribution {
     if (!any_layer) find_blocks(stream);
   }
 
+  // By record: forward work launched right behind the copies of a collective.
+  std::vector<std::uint8_t> work_behind_copies() const {
+    std::vector<std::uint8_t> behind(num_records(), 0);
+    bool copies = false;
+    for (std::size_t c = 0; c < stacks_.calls.size(); c++) {
+      if (c > 0 && stacks_.calls[c].thread != stacks_.calls[c - 1].thread) copies = false;
+      if (phases_[c] != Phase::forward) continue;
+      for (const std::uint32_t row : records_of(c)) {
+        if (is_copy_around(row)) copies = true;
+        if (!is_model_work(row)) continue;
+        behind[row] = copies ? 1 : 0;
+        copies = false;
+      }
+    }
+    return behind;
+  }
+
   // Models that nothing names: the layers are what repeats itself in a pass.
   void find_blocks(const Stream& stream) {
     struct Pass {
@@ -500,23 +517,27 @@ class Attribution {
     std::vector<Pass> passes;
     std::map<std::vector<std::uint32_t>, std::size_t> patterns;  // passes are mostly alike
     std::vector<std::vector<std::int32_t>> layers;
-    std::vector<std::uint32_t> names;
-    std::vector<GpuClass> classes;
+    const std::vector<std::uint8_t> begins = work_behind_copies();
+    PassKernels kernels;
+    std::vector<std::uint32_t> pattern;
     const auto key_of = [&](std::size_t at) {
       const auto& [row, item] = stream.records[at];
       return std::make_pair(stream.items[item].pass, labels_.iteration[row]);
     };
     for (std::size_t begin = 0, end = 0; begin < stream.records.size(); begin = end) {
-      names.clear();
-      classes.clear();
+      kernels = {};
+      pattern.clear();
       for (end = begin; end < stream.records.size() && key_of(end) == key_of(begin); end++) {
-        names.push_back(index_of(gpu_.name[stream.records[end].first]));
-        classes.push_back(labels_.gpu_class[stream.records[end].first]);
+        const std::uint32_t row = stream.records[end].first;
+        kernels.names.push_back(index_of(gpu_.name[row]));
+        kernels.classes.push_back(labels_.gpu_class[row]);
+        kernels.begins.push_back(begins[row]);
+        pattern.push_back(2 * kernels.names.back() + begins[row]);
       }
-      const auto [at, inserted] = patterns.try_emplace(names, layers.size());
+      const auto [at, inserted] = patterns.try_emplace(pattern, layers.size());
       // Some passes with layers and some without would pass for different work.
       if (inserted && patterns.size() > kDifferentPasses) return void(some_work_unplaced_ = true);
-      if (inserted) layers.push_back(layers_by_repetition(names, classes));
+      if (inserted) layers.push_back(layers_by_repetition(kernels));
       passes.push_back({begin, end, at->second});
     }
     for (const Pass& pass : passes) {

@@ -60,6 +60,21 @@ bool may_hold_blocks(const Kernels& kernels, const Repetition& found) {
          has_blocks(kernels.part(half, half + found.period), part);
 }
 
+// Where the parts could begin later: they begin where each of them follows on a gather, if that is one place.
+void place_by_gathers(std::span<const std::uint8_t> begins, Repetition& found) {
+  std::size_t num_places = 0, place = 0;
+  for (std::size_t shift = 0; shift <= found.rest; shift++) {
+    bool all = true;
+    for (std::size_t k = 0; k < found.count; k++) all = all && begins[found.begin + shift + k * found.period] != 0;
+    if (!all) continue;
+    num_places++;
+    place = shift;
+  }
+  if (num_places != 1) return;
+  found.begin += place;
+  found.rest = 0;
+}
+
 // Whether blocks of another kind may lie beside those found.
 bool may_hold_block(const Kernels& side, const Kernels& part) {
   if (side.num_attentions() > 0 || has_blocks(side, part)) return true;
@@ -87,12 +102,12 @@ std::optional<Repetition> find_repetition(std::span<const std::uint32_t> items) 
   return best;
 }
 
-std::vector<std::int32_t> layers_by_repetition(std::span<const std::uint32_t> names,
-                                               std::span<const GpuClass> classes) {
-  std::vector<std::int32_t> layers(names.size(), kUnknownLayer);
-  const std::optional<Repetition> found = find_repetition(names);
+std::vector<std::int32_t> layers_by_repetition(const PassKernels& pass) {
+  std::vector<std::int32_t> layers(pass.names.size(), kUnknownLayer);
+  std::optional<Repetition> found = find_repetition(pass.names);
   if (!found) return layers;
-  const Kernels kernels{names, classes};
+  place_by_gathers(pass.begins, *found);
+  const Kernels kernels{pass.names, pass.classes};
   const Kernels part = kernels.part(found->begin, found->begin + found->period);
   if (may_hold_blocks(kernels, *found)) return layers;
   // Behind a block of another kind the number of the first one is not known.
@@ -103,7 +118,7 @@ std::vector<std::int32_t> layers_by_repetition(std::span<const std::uint32_t> na
     // The first ones of a part could be the last ones of the part before.
     if (place % found->period >= found->rest) layers[i] = static_cast<std::int32_t>(place / found->period);
   }
-  if (!may_hold_block(kernels.part(found->end(), names.size()), part))
+  if (!may_hold_block(kernels.part(found->end(), pass.names.size()), part))
     std::fill(layers.begin() + static_cast<std::ptrdiff_t>(found->end()), layers.end(), kOutsideLayers);
   return layers;
 }

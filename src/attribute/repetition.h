@@ -27,8 +27,15 @@ struct Repetition {
 /// 20 million comparisons: of n items those of more than 20,000,000 / n.
 std::optional<Repetition> find_repetition(std::span<const std::uint32_t> items);
 
-/// The layer of each kernel of a forward pass, or kOutsideLayers, or kUnknownLayer: the parts of its repetition, from
-/// 0, where nothing else explains them. `names` and `classes` are those of its kernels, in order of launch.
-std::vector<std::int32_t> layers_by_repetition(std::span<const std::uint32_t> names, std::span<const GpuClass> classes);
+/// The kernels of a forward pass, in order of launch.
+struct PassKernels {
+  std::vector<std::uint32_t> names;
+  std::vector<GpuClass> classes;
+  std::vector<std::uint8_t> begins;  ///< not 0: launched right behind the copies of a gather, where blocks begin
+};
+
+/// The layer of each kernel of a pass, or kOutsideLayers, or kUnknownLayer: the parts of its repetition, from 0, where
+/// nothing else explains them.
+std::vector<std::int32_t> layers_by_repetition(const PassKernels& pass);
 
 }  // namespace chopper

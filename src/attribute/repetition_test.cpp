@@ -107,16 +107,24 @@ TEST(Repetition, AgreesWithTryingAll) {
 }
 
 // P to T multiply, A and B attend, all others do neither. Of each kernel: its layer, . outside of them, ? unknown.
+// A kernel behind a | follows on a gather.
 std::string layers_of(std::string_view text) {
-  const std::vector<std::uint32_t> names(text.begin(), text.end());
-  std::vector<GpuClass> classes;
+  PassKernels pass;
+  bool gather = false;
   for (const char c : text) {
-    classes.push_back(c >= 'P' && c <= 'T'   ? GpuClass::gemm
-                      : c == 'A' || c == 'B' ? GpuClass::attention
-                                             : GpuClass::vector);
+    if (c == '|') {
+      gather = true;
+      continue;
+    }
+    pass.names.push_back(static_cast<std::uint32_t>(c));
+    pass.classes.push_back(c >= 'P' && c <= 'T'   ? GpuClass::gemm
+                           : c == 'A' || c == 'B' ? GpuClass::attention
+                                                  : GpuClass::vector);
+    pass.begins.push_back(gather ? 1 : 0);
+    gather = false;
   }
   std::string layers;
-  for (const std::int32_t layer : layers_by_repetition(names, classes))
+  for (const std::int32_t layer : layers_by_repetition(pass))
     layers += layer == kUnknownLayer ? '?' : layer == kOutsideLayers ? '.' : static_cast<char>('0' + layer);
   return layers;
 }
@@ -131,6 +139,13 @@ TEST(LayersByRepetition, WhereTheyBeginIsNotGuessed) {
   // The norm before the head is the first kernel of each block, or the norm behind the embedding the last one.
   EXPECT_EQ(layers_of("eanPAQanPAQanPAQanR"), ".??000??111??222??.");
   EXPECT_EQ(layers_of("enPAQnPAQnPAQnR"), ".?000?111?222?.");
+}
+
+TEST(LayersByRepetition, BeginWhereGathersEnd) {
+  EXPECT_EQ(layers_of("e|nPAQ|nPAQ|nPAQnP"), ".000011112222..");
+  EXPECT_EQ(layers_of("ean|PAQan|PAQan|PAQanR"), "...000001111122222.");
+  EXPECT_EQ(layers_of("ean|PAQa|nPAQan|PAQanR"), ".??000??111??222??.");         // not all of them
+  EXPECT_EQ(layers_of("e|a|n|PAQ|a|n|PAQ|a|n|PAQ|anR"), ".??000??111??222??.");  // several places
 }
 
 TEST(LayersByRepetition, PartsOfSeveralBlocksAreNone) {
