@@ -119,6 +119,7 @@ struct InputRow {
   std::string clock;
   std::int64_t quantum_ns = 1;
   Field<std::int64_t> job;
+  bool is_trace = true;  ///< not written: else a file of a counter pass
 
   static constexpr auto columns() {
     using R = InputRow;

@@ -170,6 +170,10 @@ struct InputSummary {
   MarkKind mark_kind = MarkKind::none;
   bool selected = true;  ///< false when --rank leaves it out
   std::optional<KernelRecords> kernel_records;
+  std::optional<CounterPassSummary>
+      pass;  ///< it is a file of a counter pass, not a trace: nothing but facts and health besides
+
+  bool is_trace() const { return !pass.has_value(); }
 };
 
 }  // namespace chopper

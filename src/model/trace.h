@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/counters.h"
 #include "model/health.h"
 #include "model/tables.h"
 
@@ -42,7 +43,7 @@ struct TraceFacts {
   std::vector<DeviceFacts> devices;
 };
 
-/// The tables of one file.
+/// The tables of one file: of a trace, or of a counter pass.
 struct TraceTables {
   StringTable strings;
   std::vector<Thread> threads;
@@ -53,6 +54,7 @@ struct TraceTables {
   CollectiveTable collectives;
   TraceFacts facts;
   HealthLog health;
+  std::optional<CounterPass> pass;  ///< what a file of counters holds; the tables above are then empty
 };
 
 /// Class of a gpu record (spec 3). COMP = gemm, attention, vector, other; COMM = comm; MEM = memcpy, memset.

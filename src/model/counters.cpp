@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/counters.h"
+
+#include <set>
+
+namespace chopper {
+
+std::string_view to_string(PassContent content) {
+  switch (content) {
+    case PassContent::counters:
+      return "counters";
+    case PassContent::kernel_times:
+      return "kernel times";
+    case PassContent::agents:
+      return "agents";
+  }
+  return "counters";
+}
+
+CounterPassSummary summarise_pass(const CounterPass& pass) {
+  CounterPassSummary summary;
+  summary.content = pass.content;
+  summary.writer = pass.writer;
+  summary.num_dispatches = static_cast<std::int64_t>(num_rows(pass.dispatches));
+  summary.num_values = static_cast<std::int64_t>(num_rows(pass.values));
+  for (const PassDevice& device : pass.devices) summary.devices.push_back({device, 0, 0, {}, ""});
+  std::set<StringId> names;
+  for (const PassKernel& kernel : pass.kernels) names.insert(kernel.name);
+  summary.num_kernels = static_cast<std::int64_t>(names.size());
+  for (std::size_t i = 0; i < num_rows(pass.dispatches); i++) {
+    summary.devices[pass.dispatches.device[i]].num_dispatches++;
+    if (pass.dispatches.start_ns[i] != kNoNumber) summary.num_timed++;
+  }
+  for (const StringId name : pass.counters) summary.counters.push_back({std::string(pass.strings.view(name)), 0});
+  for (std::size_t i = 0; i < num_rows(pass.values); i++) {
+    summary.counters[pass.values.counter[i]].num_values++;
+    summary.devices[pass.dispatches.device[pass.values.dispatch[i]]].num_values++;
+  }
+  summary.agents = pass.agents;
+  return summary;
+}
+
+}  // namespace chopper
