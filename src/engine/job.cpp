@@ -95,7 +95,7 @@ std::vector<std::optional<std::int64_t>> world_sizes_of(const std::vector<InputS
   for (const InputSummary& input : inputs) {
     const std::optional<std::int64_t>& size = input.facts.world_size;
     sizes.push_back(size && *size >= 1 ? size : std::nullopt);
-    if (input.facts.rank && sizes.back()) stated.insert(*sizes.back());
+    if (input.is_trace() && input.facts.rank && sizes.back()) stated.insert(*sizes.back());
   }
   if (stated.size() != 1) return sizes;
   for (std::size_t i = 0; i < inputs.size(); i++) {
@@ -109,6 +109,7 @@ std::vector<Job> find_jobs(const std::vector<InputSummary>& inputs) {
   std::vector<Job> jobs;
   std::map<std::optional<std::int64_t>, std::vector<std::size_t>> ranked;
   for (std::size_t i = 0; i < inputs.size(); i++) {
+    if (!inputs[i].is_trace()) continue;
     if (inputs[i].facts.rank) {
       ranked[sizes[i]].push_back(i);
       continue;

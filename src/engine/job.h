@@ -28,9 +28,9 @@ struct Job {
   std::optional<std::int64_t> world_size;  ///< as stated
 };
 
-/// The jobs of a run, in order of their first input; every input is of one. Inputs with a rank are of one job when they
-/// state the same world size, and not more than an hour lies between their times (docs/reference/analyses.md). Each
-/// input without a rank is a job of its own.
+/// The jobs of a run, in order of their first input; every trace is of one, files of counter passes are of none. Inputs
+/// with a rank are of one job when they state the same world size, and not more than an hour lies between their times
+/// (docs/reference/analyses.md). Each input without a rank is a job of its own.
 std::vector<Job> find_jobs(const std::vector<InputSummary>& inputs);
 
 /// The world size each input states, or of those that have a rank and state none the only one that others with a rank

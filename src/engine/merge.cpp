@@ -7,6 +7,7 @@
 
 #include "catalog/gpus.h"
 #include "engine/engine.h"
+#include "engine/join_agents.h"
 #include "engine/make_rows.h"
 #include "engine/recognise.h"
 #include "engine/throughput_rows.h"
@@ -51,7 +52,7 @@ bool have_the_same_gpus(const InputSummary& a, const InputSummary& b) {
 Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health) {
   std::map<std::int64_t, std::vector<std::size_t>> by_rank;
   for (std::size_t i = 0; i < inputs.size(); i++) {
-    if (inputs[i].facts.rank) by_rank[*inputs[i].facts.rank].push_back(i);
+    if (inputs[i].is_trace() && inputs[i].facts.rank) by_rank[*inputs[i].facts.rank].push_back(i);
   }
   std::set<std::size_t> copies;
   for (auto& [rank, claimants] : by_rank) {
@@ -219,6 +220,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     return Error{ErrorCode::usage, "--iteration-mark: no host range begins with \"" + options.iteration_mark + "\"", "",
                  "name the beginning of a user annotation of the trace, as record_function got it"};
   }
+  join_agents(summaries);
   CHOPPER_TRY(const Done done, resolve_ranks(summaries, run_health));
   static_cast<void>(done);
   const std::vector<Job> jobs = find_jobs(summaries);
@@ -252,7 +254,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   add_health_rows(run_health, {}, answer);
   for (std::size_t i = 0; i < summaries.size(); i++) {
     const InputSummary& input = summaries[i];
-    add_input_row(i, input, job_field(jobs, job_of[i]), answer);
+    add_input_row(i, input, input.is_trace() ? job_field(jobs, job_of[i]) : Field<std::int64_t>(), answer);
     add_health_rows(input.health, static_cast<std::int64_t>(i), answer);
     if (options.only_rank && input.facts.rank != options.only_rank) continue;
     add_memory_rows(i, input, options.only_gpu, options.selection, answer);

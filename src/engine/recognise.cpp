@@ -46,9 +46,10 @@ Result<const TraceFormat*> recognise(const std::filesystem::path& path, const st
     if (head.find_first_not_of(" \n\r\t") == std::string::npos)
       return Error{ErrorCode::bad_input, "nothing but white space at its start", path.string(),
                    "export the trace again"};
-    return Error{ErrorCode::unrecognised,
-                 "no known format: looked for a JSON object with traceEvents or an array of events", path.string(),
-                 "chopper formats lists what is read"};
+    return Error{
+        ErrorCode::unrecognised,
+        "no known format: looked for a JSON object with traceEvents, an array of events or a table of rocprofv3",
+        path.string(), "chopper formats lists what is read"};
   }
   if (names.find(" and ") != std::string::npos)
     return Error{ErrorCode::unrecognised, "could be " + names, path.string(), "say which with --format"};

@@ -56,6 +56,7 @@ void add_input_row(std::size_t index, const InputSummary& input, const Field<std
   row.clock = to_string(facts.clock);
   row.quantum_ns = facts.quantum_ns;
   row.job = job;
+  row.is_trace = input.is_trace();
   answer.inputs.push_back(std::move(row));
 }
 

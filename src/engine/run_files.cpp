@@ -18,7 +18,10 @@ namespace fs = std::filesystem;
 
 bool named_like_a_trace(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".json.zst");
+  for (const char* ending : {".json", ".json.gz", ".json.zst", "counter_collection.csv", "kernel_trace.csv"}) {
+    if (name.ends_with(ending)) return true;
+  }
+  return false;
 }
 
 // Lists the regular files below a directory, sorted; directories that cannot be entered are failures of the run.

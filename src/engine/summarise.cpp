@@ -58,7 +58,7 @@ void set_rank(const RunFiles::File& file, const RunOptions& options, InputSummar
     facts.rank = by_name;
     facts.rank_source = RankSource::file_name;
   }
-  if (!facts.rank)
+  if (!facts.rank && summary.is_trace())
     summary.health.add(HealthKind::rank_unknown, file.shown,
                        "no distributedInfo, no process group, no rank in the file name");
 }
@@ -162,6 +162,11 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   summary.facts.file_bytes = std::filesystem::file_size(file.path, error);
   if (error) summary.facts.file_bytes = trace.facts.text_bytes;
   summary.health = trace.health;
+  if (trace.pass) {
+    summary.pass = summarise_pass(*trace.pass);
+    set_rank(file, options, summary);
+    return summary;
+  }
   set_extent(trace, summary);
   const GpuWorkLabels labels = attribute_gpu_work(trace, *rules, file.shown, summary.health, threads);
   summary.mark_kind = labels.iterations.kind;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "report/health_counts.h"
+#include "report/jobs_text.h"
 #include "report/page.h"
 #include "report/quantity.h"
 #include "report/utf8.h"
@@ -30,6 +31,70 @@ std::string with_share(std::int64_t part, std::int64_t all) {
   return fmt::format("{} ({})", shown, share_text(static_cast<double>(part) / static_cast<double>(all)));
 }
 
+// "Agent 4: AMD Instinct MI300X, gfx942, 8 XCCs, 304 CUs, at most 2,100 MHz".
+std::string agent_text(const std::string& name, const AgentFacts& facts) {
+  std::string out = printable(name);
+  std::string separator = ": ";
+  const auto add = [&](const std::string& what) {
+    if (what.empty()) return;
+    out += separator + what;
+    separator = ", ";
+  };
+  const auto number = [](std::int64_t value) {
+    return count_text(static_cast<std::uint64_t>(std::max<std::int64_t>(0, value)));
+  };
+  add(printable(facts.product));
+  add(printable(facts.architecture));
+  if (facts.num_xcc != kNoNumber) add(number(facts.num_xcc) + (facts.num_xcc == 1 ? " XCC" : " XCCs"));
+  if (facts.num_cu != kNoNumber) add(number(facts.num_cu) + (facts.num_cu == 1 ? " CU" : " CUs"));
+  if (facts.max_clock_mhz != kNoNumber) add("at most " + number(facts.max_clock_mhz) + " MHz");
+  return out;
+}
+
+// What a file of a counter pass holds.
+void add_pass(Page& page, const CounterPassSummary& pass) {
+  const auto count = [](std::int64_t value, std::string_view one, std::string_view many) {
+    return counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, value)), one, many);
+  };
+  const std::string writer = pass.writer.empty() ? "" : ", header of " + pass.writer;
+  if (pass.content == PassContent::agents) {
+    add_line(page, "holds", count(static_cast<std::int64_t>(pass.agents.size()), "agent", "agents"));
+    bool first = true;
+    for (const AgentFacts& agent : pass.agents) {
+      if (!agent.is_gpu) continue;
+      add_line(page, first ? "gpus" : "", agent_text("node " + std::to_string(agent.node), agent));
+      first = false;
+    }
+    return;
+  }
+  std::string holds =
+      count(pass.num_dispatches, "dispatch", "dispatches") + " of " + count(pass.num_kernels, "kernel", "kernels");
+  if (pass.content == PassContent::counters) {
+    holds += ", " + count(static_cast<std::int64_t>(pass.counters.size()), "counter", "counters") + ", " +
+             count(pass.num_values, "value", "values");
+  }
+  holds += pass.num_dispatches == 0                ? ""
+           : pass.num_timed == pass.num_dispatches ? ", all with times"
+           : pass.num_timed == 0                   ? ", without times"
+                                 : ", " + count_text(static_cast<std::uint64_t>(pass.num_timed)) + " with times";
+  add_line(page, "holds", holds + writer);
+  std::string counters;
+  for (const CounterCount& counter : pass.counters) {
+    counters += (counters.empty() ? "" : ", ") + printable(counter.name);
+    if (counter.num_values != pass.num_dispatches)
+      counters += " (" + count_text(static_cast<std::uint64_t>(counter.num_values)) + ")";
+  }
+  if (!counters.empty()) add_line(page, "counters", counters);
+  bool first = true;
+  for (const PassDeviceSummary& device : pass.devices) {
+    if (device.num_dispatches == 0) continue;
+    std::string text = agent_text(device.device.text, device.facts);
+    if (device.agents_file.empty()) text += ": nothing beside the file says which product it is";
+    add_line(page, first ? "gpus" : "", text + "; " + count(device.num_dispatches, "dispatch", "dispatches"));
+    first = false;
+  }
+}
+
 void add_input(Page& page, const InputRow& input, const InputSummary& summary) {
   const HealthLog& health = summary.health;
   page.add(fmt::format("input {}", input.input), Style::title);
@@ -41,18 +106,26 @@ void add_input(Page& page, const InputRow& input, const InputSummary& summary) {
     format += fmt::format(", {} of text", bytes_text(static_cast<double>(input.text_bytes)));
   if (input.vendor.present()) format += ", " + input.vendor.value();
   add_line(page, "format", format);
+  const Losses losses = losses_of(health);
+  const auto records_text = [&](std::string_view word) {
+    return fmt::format("{}: {} lost, {} quarantined, {} repaired",
+                       counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, input.records)), word),
+                       count_text(losses.lost), count_text(losses.quarantined),
+                       count_text(health.count(HealthKind::text_repaired)));
+  };
+  if (summary.pass) {
+    if (input.rank.present()) add_line(page, "rank", fmt::format("{}, from {}", input.rank.value(), input.rank_source));
+    add_line(page, "records", records_text("row"));
+    add_pass(page, *summary.pass);
+    return;
+  }
   add_line(page, "rank",
            input.rank.present() ? fmt::format("{}, from {}", input.rank.value(), input.rank_source)
                                 : std::string("unknown; state it with --set-rank FILE=N"));
   add_line(page, "host", input.host.present() ? printable(input.host.value()) : std::string("not stated"));
   add_line(page, "clock", fmt::format("{}, quantum {} ns", input.clock, input.quantum_ns));
 
-  const Losses losses = losses_of(health);
-  add_line(page, "records",
-           fmt::format("{}: {} lost, {} quarantined, {} repaired",
-                       counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, input.records)), "event"),
-                       count_text(losses.lost), count_text(losses.quarantined),
-                       count_text(health.count(HealthKind::text_repaired))));
+  add_line(page, "records", records_text("event"));
   std::int64_t found = 0;
   std::int64_t linked = 0;
   std::int64_t in_range = 0;
@@ -111,6 +184,8 @@ std::string_view title_of(Severity severity) {
 std::string verdict_of(const Answer& answer) {
   const std::string losses = losses_text(losses_of(answer.health_log));
   if (answer.lost_something) return losses + "; the numbers hold for what is left (exit code 3)";
+  if (!has_trace(answer))
+    return losses + ", but there is no trace: counters are used beside the traces of the same job";
   if (answer.timeline.empty()) return losses + ", but there is no gpu work to analyse";
   return losses;
 }

@@ -53,7 +53,12 @@ std::size_t num_shown_jobs(const Answer& answer) {
       std::count_if(answer.jobs.begin(), answer.jobs.end(), [](const JobFacts& job) { return job.num_gpus > 0; }));
 }
 
+bool has_trace(const Answer& answer) {
+  return std::any_of(answer.inputs.begin(), answer.inputs.end(), [](const InputRow& input) { return input.is_trace; });
+}
+
 bool is_of_shown_job(const Answer& answer, const InputRow& input) {
+  if (!input.is_trace) return false;
   if (!input.job.present()) return true;
   const auto job = static_cast<std::size_t>(input.job.value());
   return job >= answer.jobs.size() || answer.jobs[job].selected;

@@ -14,7 +14,10 @@ namespace chopper {
 /// Jobs that have gpus in the answer: --rank and --gpu may leave one.
 std::size_t num_shown_jobs(const Answer& answer);
 
-/// Whether the job of an input is in the answer.
+/// Whether there is a trace among the inputs; counter passes alone have no time line.
+bool has_trace(const Answer& answer);
+
+/// Whether an input is a trace, and its job is in the answer.
 bool is_of_shown_job(const Answer& answer, const InputRow& input);
 
 /// Returns the jobs that the means of `basis` are over: " of 2 jobs", " of job 1" where only that one has steps;

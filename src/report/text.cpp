@@ -122,7 +122,9 @@ std::string health_text(const Answer& answer, std::size_t columns) {
 
 void add_heading(Page& page, const Answer& answer, const TextOptions& options) {
   // The name gives way to the facts, which tell runs apart.
-  const std::string facts = fmt::format("{}, {}, {}", ranks_text(answer), gpus_text(answer), inputs_text(answer));
+  const std::string facts = has_trace(answer)
+                                ? fmt::format("{}, {}, {}", ranks_text(answer), gpus_text(answer), inputs_text(answer))
+                                : fmt::format("no trace, {} of counter passes", counted(answer.inputs.size(), "file"));
   const std::size_t left = options.width - std::min(options.width, num_columns(facts) + 2);
   page.add(cut_middle(printable(options.run_name), std::max<std::size_t>(left, 12)), Style::title);
   page.tab(kLabelColumns);
@@ -206,6 +208,14 @@ std::string gpus_of_run(const Answer& answer) {
 
 void add_no_gpu(Page& page, const Answer& answer) {
   page.end_line();
+  if (!has_trace(answer)) {
+    page.add_wrapped(
+        "There is no trace: counter passes alone tell no time line. Put the traces of the same job beside "
+        "them; chopper check says what the passes hold.",
+        0);
+    page.end_line();
+    return;
+  }
   std::uint64_t events = 0;
   for (const InputRow& input : answer.inputs)
     events += static_cast<std::uint64_t>(std::max<std::int64_t>(0, input.records));

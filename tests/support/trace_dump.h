@@ -27,6 +27,7 @@ class Dumper {
     table("ranges", trace_.ranges);
     table("memory", trace_.memory);
     table("collectives", trace_.collectives);
+    if (trace_.pass) pass(*trace_.pass);
     const TraceFacts& f = trace_.facts;
     out_ += "facts vendor " + std::string(to_string(f.vendor)) + " clock " + std::string(to_string(f.clock)) +
             " quantum " + std::to_string(f.quantum_ns) + " text " + std::to_string(f.text_bytes) + " records " +
@@ -46,6 +47,33 @@ class Dumper {
   }
 
  private:
+  void pass(const CounterPass& pass) {
+    out_ += "pass " + std::string(to_string(pass.content)) + " by " + pass.writer + "\n";
+    for (const PassDevice& d : pass.devices)
+      out_ +=
+          "device " + d.text + " " + std::to_string(static_cast<int>(d.form)) + " " + std::to_string(d.number) + "\n";
+    for (const PassKernel& k : pass.kernels) {
+      out_ += "kernel " + std::string(pass.strings.view(k.name));
+      for (const std::int64_t value : {k.kernel_id, k.grid_size, k.workgroup_size, k.lds_bytes, k.scratch_bytes,
+                                       k.num_vgpr, k.num_accum_vgpr, k.num_sgpr})
+        out_ += " " + std::to_string(value);
+      for (const Extent& extent : {k.grid, k.workgroup}) {
+        out_ += " ";
+        put(extent);
+      }
+      out_ += "\n";
+    }
+    for (const StringId counter : pass.counters) out_ += "counter " + std::string(pass.strings.view(counter)) + "\n";
+    table("dispatches", pass.dispatches);
+    table("values", pass.values);
+    for (const AgentFacts& a : pass.agents) {
+      out_ += "agent " + a.architecture + "|" + a.product + "|" + a.vendor_name + (a.is_gpu ? " gpu" : " cpu");
+      for (const std::int64_t value : {a.node, a.visible_index, a.type_index, a.num_xcc, a.num_cu, a.num_simd,
+                                       a.wave_size, a.max_clock_mhz, a.pci_domain, a.pci_location})
+        out_ += " " + std::to_string(value);
+      out_ += " at " + std::to_string(a.offset) + "\n";
+    }
+  }
   template <class Table>
   void table(std::string_view name, const Table& table) {
     std::size_t number = 0;
@@ -79,6 +107,42 @@ class Dumper {
   const TraceTables& trace_;
   std::string out_;
 };
+
+/// Says which invariant a counter pass of `text_bytes` breaks; empty: none.
+inline std::string broken_invariant(const CounterPass& pass, std::uint64_t text_bytes) {
+  std::string broken;
+  const auto even = [&](const auto& table) {
+    for_each_column(table, [&](const auto& column) {
+      if (column.size() != num_rows(table)) broken = "columns of a pass differ in length";
+    });
+    return broken.empty();
+  };
+  if (!even(pass.dispatches) || !even(pass.values)) return broken;
+  for (const PassKernel& kernel : pass.kernels) {
+    if (index_of(kernel.name) >= pass.strings.size()) broken = "the name of a kernel is no string";
+  }
+  for (const StringId counter : pass.counters) {
+    if (index_of(counter) >= pass.strings.size()) broken = "the name of a counter is no string";
+  }
+  const PassDispatchTable& d = pass.dispatches;
+  for (std::size_t i = 0; i < num_rows(d); i++) {
+    if (d.device[i] >= pass.devices.size() || d.kernel[i] >= pass.kernels.size()) broken = "a dispatch has no kernel";
+    if (d.offset[i] >= text_bytes) broken = "an offset of a dispatch lies behind the text";
+    if ((d.start_ns[i] == kNoNumber) != (d.end_ns[i] == kNoNumber)) broken = "half a time";
+    if (d.start_ns[i] != kNoNumber && (d.start_ns[i] <= 0 || d.end_ns[i] < d.start_ns[i])) broken = "a time is wrong";
+  }
+  const CounterValueTable& v = pass.values;
+  for (std::size_t i = 0; i < num_rows(v); i++) {
+    if (v.dispatch[i] >= num_rows(d) || v.counter[i] >= pass.counters.size()) broken = "a value is of no dispatch";
+    if (v.offset[i] >= text_bytes) broken = "an offset of a value lies behind the text";
+    if (!(v.value[i] - v.value[i] == 0)) broken = "a value is not finite";
+    if (i > 0 && v.dispatch[i] < v.dispatch[i - 1]) broken = "values are not grouped by dispatch";
+    for (std::size_t k = i; k-- > 0 && v.dispatch[k] == v.dispatch[i];) {
+      if (v.counter[k] == v.counter[i]) broken = "a counter twice in a dispatch";
+    }
+  }
+  return broken;
+}
 
 /// Says which invariant `trace` breaks; empty: none.
 inline std::string broken_invariant(const TraceTables& trace) {
@@ -134,6 +198,12 @@ inline std::string broken_invariant(const TraceTables& trace) {
       name(id);
   }
   std::uint64_t counted = num_rows(trace.gpu_work);
+  if (trace.pass) {
+    const std::string of_pass = broken_invariant(*trace.pass, trace.facts.text_bytes);
+    if (!of_pass.empty()) return of_pass;
+    counted += std::max<std::uint64_t>(num_rows(trace.pass->values), num_rows(trace.pass->dispatches)) +
+               trace.pass->agents.size();
+  }
   if (counted > trace.facts.num_records) broken = "more rows than records";
   return broken;
 }

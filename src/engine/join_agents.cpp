@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/join_agents.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+namespace chopper {
+namespace {
+
+std::size_t common_start(const std::string& a, const std::string& b) {
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
+
+// The agents file that belongs to the input; null when there is none.
+const InputSummary* agents_beside(const std::vector<InputSummary>& inputs, const InputSummary& input) {
+  const std::filesystem::path path(input.full_path);
+  const InputSummary* best = nullptr;
+  std::size_t longest = 0;
+  for (const InputSummary& other : inputs) {
+    if (!other.pass || other.pass->content != PassContent::agents) continue;
+    const std::filesystem::path other_path(other.full_path);
+    if (other_path.parent_path() != path.parent_path()) continue;
+    const std::size_t length = common_start(path.filename().string(), other_path.filename().string());
+    if (best != nullptr && length <= longest) continue;
+    best = &other;
+    longest = length;
+  }
+  return best;
+}
+
+const AgentFacts* find_gpu(const std::vector<AgentFacts>& agents, std::int64_t AgentFacts::*number,
+                           std::int64_t wanted) {
+  const auto found = std::find_if(agents.begin(), agents.end(),
+                                  [&](const AgentFacts& agent) { return agent.is_gpu && agent.*number == wanted; });
+  return found == agents.end() ? nullptr : &*found;
+}
+
+// What "Agent N" counts in a pass: the visible agents by default, the nodes of the driver with -A absolute.
+struct AgentNumbers {
+  std::int64_t AgentFacts::*number = &AgentFacts::visible_index;
+  bool ambiguous = false;
+};
+
+AgentNumbers what_agents_count(const CounterPassSummary& pass, const std::vector<AgentFacts>& agents) {
+  bool all_visible = true, all_nodes = true, differ = false;
+  for (const PassDeviceSummary& device : pass.devices) {
+    if (device.device.form != AgentForm::agent) continue;
+    const AgentFacts* visible = find_gpu(agents, &AgentFacts::visible_index, device.device.number);
+    const AgentFacts* node = find_gpu(agents, &AgentFacts::node, device.device.number);
+    all_visible = all_visible && visible != nullptr;
+    all_nodes = all_nodes && node != nullptr;
+    differ = differ || visible != node;
+  }
+  if (!all_visible && all_nodes) return {&AgentFacts::node, false};
+  return {&AgentFacts::visible_index, all_visible && all_nodes && differ};
+}
+
+void join(const InputSummary& agents_input, InputSummary& input) {
+  CounterPassSummary& pass = *input.pass;
+  const std::vector<AgentFacts>& agents = agents_input.pass->agents;
+  const AgentNumbers numbers = what_agents_count(pass, agents);
+  for (PassDeviceSummary& device : pass.devices) {
+    const AgentFacts* found = nullptr;
+    switch (device.device.form) {
+      case AgentForm::node:
+        found = find_gpu(agents, &AgentFacts::node, device.device.number);
+        break;
+      case AgentForm::agent:
+        found = find_gpu(agents, numbers.number, device.device.number);
+        break;
+      case AgentForm::gpu:
+        found = find_gpu(agents, &AgentFacts::type_index, device.device.number);
+        break;
+      case AgentForm::cpu:
+      case AgentForm::unknown:
+        break;
+    }
+    if (found == nullptr) {
+      input.health.add(HealthKind::agent_unknown, input.path,
+                       device.device.text + " is no gpu of " + agents_input.path);
+      continue;
+    }
+    device.facts = *found;
+    device.agents_file = agents_input.path;
+    if (numbers.ambiguous && device.device.form == AgentForm::agent)
+      input.health.add(HealthKind::agent_ambiguous, input.path, device.device.text + " in " + agents_input.path);
+  }
+}
+
+}  // namespace
+
+void join_agents(std::vector<InputSummary>& inputs) {
+  for (InputSummary& input : inputs) {
+    if (!input.pass || input.pass->content == PassContent::agents) continue;
+    if (const InputSummary* agents = agents_beside(inputs, input)) join(*agents, input);
+  }
+}
+
+}  // namespace chopper

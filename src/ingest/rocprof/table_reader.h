@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a CSV table of rocprofv3 into a counter pass: counter_collection, kernel_trace or agent_info.
+#pragma once
+
+#include <string_view>
+
+#include "ingest/format.h"
+
+namespace chopper::rocprof {
+
+/// Reads a table to its end. Fails on I/O errors, and with what to do about it when it is another table.
+Result<TraceTables> read_table(const SourceOpener& open, std::string_view shown, const ReadOptions& options);
+
+}  // namespace chopper::rocprof
