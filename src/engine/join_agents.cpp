@@ -92,7 +92,7 @@ void join(const InputSummary& agents_input, InputSummary& input) {
 
 void join_agents(std::vector<InputSummary>& inputs) {
   for (InputSummary& input : inputs) {
-    if (!input.pass || input.pass->content == PassContent::agents) continue;
+    if (!input.pass || input.pass->devices.empty()) continue;
     if (const InputSummary* agents = agents_beside(inputs, input)) join(*agents, input);
   }
 }

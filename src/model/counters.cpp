@@ -13,6 +13,8 @@ std::string_view to_string(PassContent content) {
       return "kernel times";
     case PassContent::agents:
       return "agents";
+    case PassContent::marks:
+      return "marks";
   }
   return "counters";
 }
@@ -36,6 +38,9 @@ CounterPassSummary summarise_pass(const CounterPass& pass) {
     summary.counters[pass.values.counter[i]].num_values++;
     summary.devices[pass.dispatches.device[pass.values.dispatch[i]]].num_values++;
   }
+  summary.num_marks = static_cast<std::int64_t>(num_rows(pass.marks));
+  const std::set<StringId> mark_names(pass.marks.name.begin(), pass.marks.name.end());
+  summary.num_mark_names = static_cast<std::int64_t>(mark_names.size());
   summary.agents = pass.agents;
   return summary;
 }

@@ -16,7 +16,7 @@
 namespace chopper {
 
 /// What a file of a pass holds.
-enum class PassContent : std::uint8_t { counters, kernel_times, agents };
+enum class PassContent : std::uint8_t { counters, kernel_times, agents, marks };
 std::string_view to_string(PassContent content);
 
 /// How a dispatch names its gpu. Numbers of different forms count different things (docs/reference/counters.md).
@@ -106,6 +106,21 @@ struct CounterValueTable {
   }
 };
 
+/// Ranges and instants the job marked on the host while the pass ran: they tell its iterations.
+struct PassMarkTable {
+  std::vector<StringId> name;
+  std::vector<std::int64_t> process;
+  std::vector<std::int64_t> thread;
+  std::vector<std::int64_t> start_ns;
+  std::vector<std::int64_t> end_ns;  ///< equal to the start of an instant
+  std::vector<std::uint64_t> offset;
+
+  static constexpr auto columns() {
+    using T = PassMarkTable;
+    return std::make_tuple(&T::name, &T::process, &T::thread, &T::start_ns, &T::end_ns, &T::offset);
+  }
+};
+
 /// What one file says about one pass.
 struct CounterPass {
   PassContent content = PassContent::counters;
@@ -118,6 +133,7 @@ struct CounterPass {
   PassDispatchTable dispatches;
   CounterValueTable values;
   std::vector<AgentFacts> agents;  ///< in order of the file
+  PassMarkTable marks;
 };
 
 // ---- what is kept of a pass once its tables are gone ----
@@ -143,6 +159,7 @@ struct CounterPassSummary {
   std::string writer;
   std::int64_t num_dispatches = 0, num_kernels = 0, num_values = 0;
   std::int64_t num_timed = 0;  ///< dispatches with times
+  std::int64_t num_marks = 0, num_mark_names = 0;
   std::vector<CounterCount> counters;
   std::vector<PassDeviceSummary> devices;
   std::vector<AgentFacts> agents;

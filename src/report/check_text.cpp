@@ -67,6 +67,11 @@ void add_pass(Page& page, const CounterPassSummary& pass) {
     }
     return;
   }
+  if (pass.content == PassContent::marks) {
+    add_line(page, "holds",
+             count(pass.num_marks, "mark", "marks") + " of the host, " + count(pass.num_mark_names, "name", "names"));
+    return;
+  }
   std::string holds =
       count(pass.num_dispatches, "dispatch", "dispatches") + " of " + count(pass.num_kernels, "kernel", "kernels");
   if (pass.content == PassContent::counters) {

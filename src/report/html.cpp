@@ -224,7 +224,9 @@ PageTables page_tables(const Answer& answer) {
     return Cutter(rows, page.left_out).keep_if(rule, of_chosen);
   };
   Answer& out = page.answer;
-  out.inputs = answer.inputs;
+  // The page tells of traces: counter passes are in no figure of it.
+  std::copy_if(answer.inputs.begin(), answer.inputs.end(), std::back_inserter(out.inputs),
+               [](const InputRow& input) { return input.is_trace; });
   out.health = answer.health;
   out.steps = answer.steps;
   out.throughput = answer.throughput;

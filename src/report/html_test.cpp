@@ -123,6 +123,16 @@ TEST(PageTables, ManyKernelsLeaveThoseThatTakeMostTime) {
   EXPECT_EQ(page.answer.kernel_summary.front().total_ns, 2000);
 }
 
+TEST(PageTables, LeaveOutCounterPasses) {
+  Answer answer = answer_of(1);
+  answer.inputs.resize(2);
+  answer.inputs[0].is_trace = false;
+  answer.inputs[1].input = 1;
+  const PageTables page = page_tables(answer);
+  ASSERT_EQ(page.answer.inputs.size(), 1u);
+  EXPECT_EQ(page.answer.inputs[0].input, 1);
+}
+
 TEST(WriteHtml, PutsTheReportIntoThePage) {
   if (!has_html_page()) GTEST_SKIP() << "built without the viewer";
   Answer answer = answer_of(1);

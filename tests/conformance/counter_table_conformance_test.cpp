@@ -70,10 +70,11 @@ std::uint64_t accounted(const TraceTables& tables) {
   using enum HealthKind;
   const CounterPass& pass = *tables.pass;
   std::uint64_t sum = pass.content == PassContent::counters       ? num_rows(pass.values)
+                      : pass.content == PassContent::marks        ? num_rows(pass.marks)
                       : pass.content == PassContent::kernel_times ? num_rows(pass.dispatches)
                                                                   : pass.agents.size();
   for (const HealthKind kind : {unreadable_row, short_row, unreadable_value, missing_value, conflicting_value,
-                                repeated_row, negative_duration, time_overflow, truncated})
+                                repeated_row, negative_duration, time_overflow, zero_timestamp, truncated})
     sum += tables.health.count(kind);
   return sum;
 }

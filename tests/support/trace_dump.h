@@ -66,12 +66,22 @@ class Dumper {
     for (const StringId counter : pass.counters) out_ += "counter " + std::string(pass.strings.view(counter)) + "\n";
     table("dispatches", pass.dispatches);
     table("values", pass.values);
+    marks(pass);
     for (const AgentFacts& a : pass.agents) {
       out_ += "agent " + a.architecture + "|" + a.product + "|" + a.vendor_name + (a.is_gpu ? " gpu" : " cpu");
       for (const std::int64_t value : {a.node, a.visible_index, a.type_index, a.num_xcc, a.num_cu, a.num_simd,
                                        a.wave_size, a.max_clock_mhz, a.pci_domain, a.pci_location})
         out_ += " " + std::to_string(value);
       out_ += " at " + std::to_string(a.offset) + "\n";
+    }
+  }
+  // Names are of the pass, not of the trace.
+  void marks(const CounterPass& pass) {
+    for (std::size_t i = 0; i < num_rows(pass.marks); i++) {
+      out_ += "mark " + std::string(pass.strings.view(pass.marks.name[i])) + " " +
+              std::to_string(pass.marks.process[i]) + " " + std::to_string(pass.marks.thread[i]) + " " +
+              std::to_string(pass.marks.start_ns[i]) + " " + std::to_string(pass.marks.end_ns[i]) + " at " +
+              std::to_string(pass.marks.offset[i]) + "\n";
     }
   }
   template <class Table>
@@ -117,7 +127,7 @@ inline std::string broken_invariant(const CounterPass& pass, std::uint64_t text_
     });
     return broken.empty();
   };
-  if (!even(pass.dispatches) || !even(pass.values)) return broken;
+  if (!even(pass.dispatches) || !even(pass.values) || !even(pass.marks)) return broken;
   for (const PassKernel& kernel : pass.kernels) {
     if (index_of(kernel.name) >= pass.strings.size()) broken = "the name of a kernel is no string";
   }
@@ -202,7 +212,7 @@ inline std::string broken_invariant(const TraceTables& trace) {
     const std::string of_pass = broken_invariant(*trace.pass, trace.facts.text_bytes);
     if (!of_pass.empty()) return of_pass;
     counted += std::max<std::uint64_t>(num_rows(trace.pass->values), num_rows(trace.pass->dispatches)) +
-               trace.pass->agents.size();
+               trace.pass->agents.size() + num_rows(trace.pass->marks);
   }
   if (counted > trace.facts.num_records) broken = "more rows than records";
   return broken;

@@ -73,6 +73,13 @@ TEST(CsvReader, PassesOverALineThatIsTooLong) {
   EXPECT_EQ(read("\"" + longest + longest + "\n1\n")[0], "0 ! ");
 }
 
+// Looking for more text behind a row must not lose the row.
+TEST(CsvReader, KeepsACutRowWhereverAPieceEnds) {
+  const std::string text = "aa,b\n\"1\",22,\"3\"";
+  for (std::size_t window = 1; window <= text.size() + 1; window++)
+    EXPECT_EQ(read(text, window), (Rows{"0 aa|b", "5 ... 1|22|3"})) << window;
+}
+
 TEST(CsvReader, IsTheSameInPieces) {
   const std::string longest(CsvReader::kMaxRowBytes, 'x');
   for (const std::string& text :

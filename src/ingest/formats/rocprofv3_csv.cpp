@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV tables of rocprofv3 (ROCm 6.2 to 7): counter_collection, one row a dispatch and counter; kernel_trace, one row a
-// dispatch; agent_info, one row a device. Told by the names in the header, which stand in another order in nearly
-// every release.
+// dispatch; agent_info, one row a device; marker_api_trace, one row a range or instant of the host. Told by the names
+// in the header, which stand in another order in nearly every release.
 //   "Correlation_Id","Dispatch_Id","Agent_Id","Queue_Id","Process_Id","Thread_Id","Grid_Size","Kernel_Id","Kernel_Name",
 //     "Workgroup_Size","LDS_Block_Size","Scratch_Size","VGPR_Count","Accum_VGPR_Count","SGPR_Count","Counter_Name",
 //     "Counter_Value","Start_Timestamp","End_Timestamp"
@@ -30,9 +30,10 @@ Confidence sniff(std::string_view head) {
 
 CHOPPER_TRACE_FORMAT(rocprofv3_csv){
     .name = "rocprofv3-csv",
-    .summary = "rocprofv3 tables of ROCm 6.2 to 7: counter_collection, kernel_trace and agent_info",
+    .summary = "rocprofv3 tables of ROCm 6.2 to 7: counter_collection, kernel_trace, agent_info and marker_api_trace",
     .reads =
-        "counters of dispatches with the times of their pass, resource use, facts about gpus; chopper check shows "
+        "counters of dispatches with the times of their pass, resource use, facts about gpus, markers; chopper check "
+        "shows "
         "them, the report does not use them yet",
     .sniff = sniff,
     .read = rocprof::read_table,

@@ -65,7 +65,7 @@ TableKind kind_of(std::span<const std::string> header) {
   if (has_all(header, {"Node_Id", "Agent_Type"}) &&
       (has(header, "Num_Xcc") || has(header, "Cu_Count") || has(header, "Product_Name")))
     return TableKind::agent_info;
-  if (has_all(header, {"Domain", "Function", "Start_Timestamp"})) return TableKind::api_trace;
+  if (has_all(header, {"Domain", "Function", "Start_Timestamp", "End_Timestamp"})) return TableKind::api_trace;
   if (has(header, "Kind") && (has(header, "Direction") || has(header, "Operation"))) return TableKind::memory_trace;
   if (has_all(header, {"Name", "Calls", "TotalDurationNs"})) return TableKind::statistics;
   if (has_all(header, {"Sample_Timestamp", "Exec_Mask"})) return TableKind::pc_sampling;
@@ -102,6 +102,15 @@ DispatchColumns dispatch_columns(std::span<const std::string> header) {
   return columns;
 }
 
+MarkColumns mark_columns(std::span<const std::string> header) {
+  const auto place = [&](std::string_view name) {
+    const auto found = std::find(header.begin(), header.end(), name);
+    return found == header.end() ? kNoColumn : static_cast<std::size_t>(found - header.begin());
+  };
+  return {place("Domain"),    place("Function"),        place("Process_Id"),
+          place("Thread_Id"), place("Start_Timestamp"), place("End_Timestamp")};
+}
+
 // ROCm 6.2 is told by what it did not write yet, so only by its whole header: columns may have been taken out.
 std::string_view writer_of(TableKind kind, std::span<const std::string> header) {
   constexpr std::size_t kCounterColumns62 = 15, kKernelColumns62 = 16;
@@ -123,6 +132,11 @@ bool drops_instances(TableKind kind, std::span<const std::string> header) {
   return kind == TableKind::counter_collection && writer_of(kind, header) == "ROCm 6.2";
 }
 
+Error refusal_of_calls(std::string_view shown) {
+  return {ErrorCode::unrecognised, "calls of the host, traced by rocprofv3: no counters, no kernels, no markers",
+          std::string(shown), std::string(kWanted)};
+}
+
 std::optional<Error> refusal(TableKind kind, std::span<const std::string> header, std::string_view shown) {
   const auto refuse = [&](ErrorCode code, std::string message, std::string_view hint) {
     return Error{code, std::move(message), std::string(shown), std::string(hint)};
@@ -131,6 +145,7 @@ std::optional<Error> refusal(TableKind kind, std::span<const std::string> header
     case TableKind::counter_collection:
     case TableKind::kernel_trace:
     case TableKind::agent_info:
+    case TableKind::api_trace:
       return std::nullopt;
     case TableKind::incomplete: {
       std::string missing;
@@ -140,9 +155,6 @@ std::optional<Error> refusal(TableKind kind, std::span<const std::string> header
       return refuse(ErrorCode::bad_input, "a header of rocprofv3 without the columns " + missing,
                     "the header was cut or columns were taken out; copy the file again");
     }
-    case TableKind::api_trace:
-      return refuse(ErrorCode::unrecognised, "calls of the host or markers of rocprofv3: no counters, no kernels",
-                    kWanted);
     case TableKind::memory_trace:
       return refuse(ErrorCode::unrecognised, "memory copies or allocations of rocprofv3: no counters, no kernels",
                     kWanted);

@@ -52,7 +52,7 @@ std::uint32_t PassBuilder::device(std::string_view text) {
   return last_device_;
 }
 
-StringId PassBuilder::kernel_name(std::string_view text) {
+StringId PassBuilder::name(std::string_view text) {
   if (last_name_ != kNoString && pass_.strings.view(last_name_) == text) return last_name_;
   last_name_ = pass_.strings.intern(text);
   return last_name_;

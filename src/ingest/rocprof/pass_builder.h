@@ -25,7 +25,8 @@ class PassBuilder {
 
   /// Index of the device written as `text`: a number, or a word and a number.
   std::uint32_t device(std::string_view text);
-  StringId kernel_name(std::string_view text);
+  /// Id of the name of a kernel or a mark.
+  StringId name(std::string_view text);
   std::uint32_t kernel(const PassKernel& kernel);
   std::uint32_t counter(std::string_view name);
   /// Row of the dispatch; `is_new` says whether this row is its first.

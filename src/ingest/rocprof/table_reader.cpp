@@ -94,6 +94,19 @@ bool is_whole(std::span<const CsvCell> cells, std::span<const std::string> heade
          (decimals[9] == '+' || decimals[9] == '-') && are_digits(decimals.substr(10));
 }
 
+PassContent content_of(TableKind kind) {
+  switch (kind) {
+    case TableKind::kernel_trace:
+      return PassContent::kernel_times;
+    case TableKind::agent_info:
+      return PassContent::agents;
+    case TableKind::api_trace:
+      return PassContent::marks;
+    default:
+      return PassContent::counters;
+  }
+}
+
 class TableReader {
  public:
   TableReader(ByteSource& source, std::string_view shown, const ReadOptions& options)
@@ -104,13 +117,12 @@ class TableReader {
     CounterPass& pass = tables_.pass.emplace();
     pass.file = shown_;
     pass.writer = writer_of(kind_, header_);
-    pass.content = kind_ == TableKind::counter_collection ? PassContent::counters
-                   : kind_ == TableKind::kernel_trace     ? PassContent::kernel_times
-                                                          : PassContent::agents;
+    pass.content = content_of(kind_);
     PassBuilder builder(pass);
     builder_ = &builder;
     read_rows();
     if (const Error* error = rows_.error()) return *error;
+    if (kind_ == TableKind::api_trace && num_rows(pass.marks) == 0) return refusal_of_calls(shown_);
     builder.finish(tables_.health, [this](std::uint64_t offset) { return where(offset); });
     if (kind_ == TableKind::agent_info) number_agents_by_type();
     if (pass.content == PassContent::counters) note_counters();
@@ -153,12 +165,16 @@ class TableReader {
       return Error{ErrorCode::bad_input, "the header of a table of rocprofv3 is cut or damaged", std::string(shown_),
                    "copy the file again, or record again"};
     }
-    if (kind_ != TableKind::agent_info) columns_ = dispatch_columns(header_);
+    if (kind_ == TableKind::api_trace) {
+      mark_columns_ = mark_columns(header_);
+    } else if (kind_ != TableKind::agent_info) {
+      columns_ = dispatch_columns(header_);
+    }
     return std::nullopt;
   }
 
   void read_rows() {
-    const std::size_t name_column = columns_.kernel_name;
+    const std::size_t name_column = kind_ == TableKind::api_trace ? mark_columns_.name : columns_.kernel_name;
     std::uint64_t& num_records = tables_.facts.num_records;
     while (true) {
       switch (rows_.next()) {
@@ -192,6 +208,7 @@ class TableReader {
         case CsvReader::Next::error:
           return;
       }
+      if (has_calls_) return;
       if ((num_records & 1023) == 0) publish_progress();
     }
   }
@@ -209,7 +226,9 @@ class TableReader {
       return refuse(HealthKind::short_row,
                     [&] { return std::to_string(cells.size()) + " of " + std::to_string(header_.size()) + " cells"; });
     }
-    const bool used = kind_ == TableKind::agent_info ? read_agent(cells) : read_dispatch(cells);
+    const bool used = kind_ == TableKind::agent_info  ? read_agent(cells)
+                      : kind_ == TableKind::api_trace ? read_mark(cells)
+                                                      : read_dispatch(cells);
     if (used && cells.size() > header_.size()) {
       add_here(HealthKind::extra_cells, [&] {
         return std::to_string(cells.size()) + " cells where the header has " + std::to_string(header_.size());
@@ -277,7 +296,7 @@ class TableReader {
     }
     row.device = builder_->device(agent);
     PassKernel kernel;
-    kernel.name = builder_->kernel_name(unquoted(cells[columns_.kernel_name], scratch_));
+    kernel.name = builder_->name(unquoted(cells[columns_.kernel_name], scratch_));
     kernel.kernel_id = of(Number::kernel_id);
     kernel.grid_size = of(Number::grid_size);
     kernel.workgroup_size = of(Number::workgroup_size);
@@ -314,6 +333,36 @@ class TableReader {
     } else if (!is_new) {
       add_here(HealthKind::repeated_row, [] { return std::string("a dispatch, the same in every column"); });
     }
+    return true;
+  }
+
+  bool read_mark(std::span<const CsvCell> cells) {
+    PassMarkTable& marks = tables_.pass->marks;
+    const MarkColumns& columns = mark_columns_;
+    if (!cells[columns.domain].text.starts_with("MARKER_")) {
+      // The first row tells: tables of calls can be long.
+      has_calls_ = num_rows(marks) == 0;
+      return refuse_cell(columns.domain, cells);
+    }
+    std::int64_t start_ns = kNoNumber, end_ns = kNoNumber, process = kNoNumber, thread = kNoNumber;
+    for (const auto& [column, number] : {std::pair{columns.start, &start_ns}, std::pair{columns.end, &end_ns},
+                                         std::pair{columns.process, &process}, std::pair{columns.thread, &thread}}) {
+      if (column != kNoColumn && !parse_number(cells[column].text, *number)) return refuse_cell(column, cells);
+    }
+    if (start_ns == 0 || end_ns == 0)
+      return refuse(HealthKind::zero_timestamp, [] { return std::string("start or end of a mark"); });
+    if (start_ns < 0 || end_ns < 0 || start_ns >= kTimeLimit || end_ns >= kTimeLimit)
+      return refuse(HealthKind::time_overflow, [] { return std::string("start or end of a mark"); });
+    if (end_ns < start_ns) {
+      return refuse(HealthKind::negative_duration,
+                    [&] { return "a mark from " + std::to_string(start_ns) + " to " + std::to_string(end_ns); });
+    }
+    marks.name.push_back(builder_->name(unquoted(cells[columns.name], scratch_)));
+    marks.process.push_back(process);
+    marks.thread.push_back(thread);
+    marks.start_ns.push_back(start_ns);
+    marks.end_ns.push_back(end_ns);
+    marks.offset.push_back(rows_.offset());
     return true;
   }
 
@@ -411,6 +460,8 @@ class TableReader {
   std::vector<std::string> header_;
   TableKind kind_ = TableKind::other;
   DispatchColumns columns_;
+  MarkColumns mark_columns_;
+  bool has_calls_ = false;
   TraceTables tables_;
   PassBuilder* builder_ = nullptr;
   std::vector<CsvCell> cells_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a CSV table of rocprofv3 into a counter pass: counter_collection, kernel_trace or agent_info.
+// Reads a CSV table of rocprofv3 into a counter pass: counter_collection, kernel_trace, agent_info or
+// marker_api_trace.
 #pragma once
 
 #include <string_view>

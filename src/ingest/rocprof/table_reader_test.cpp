@@ -124,6 +124,30 @@ TEST(RocprofTable, TrustsAnUnendedRowOnlyWhereNothingCanBeMissing) {
   EXPECT_EQ(num_values(untimed + "5.000000\n"), 1);
 }
 
+TEST(RocprofTable, ReadsMarksAndRefusesCalls) {
+  const std::string header = "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n";
+  const auto marks = read(header + "\"MARKER_CORE_API\",\"step \"7\", \"x\"\",5,6,1,100,200\n" +
+                          "MARKER_CORE_RANGE_API,step,5,6,2,300,300\nMARKER_CORE_API,s,5,6,3,300,200\n" +
+                          "HIP_RUNTIME_API,hipFree,5,6,4,1,2\n");
+  ASSERT_TRUE(marks.ok()) << marks.error().text();
+  const CounterPass& pass = *marks.value().pass;
+  EXPECT_EQ(pass.content, PassContent::marks);
+  ASSERT_EQ(num_rows(pass.marks), 2u);
+  EXPECT_EQ(pass.strings.view(pass.marks.name[0]), "step \"7\", \"x\"");
+  EXPECT_EQ(pass.marks.process[0], 5);
+  EXPECT_EQ(pass.marks.thread[0], 6);
+  EXPECT_EQ(pass.marks.start_ns[0], 100);
+  EXPECT_EQ(pass.marks.end_ns[0], 200);
+  EXPECT_EQ(pass.marks.offset[0], header.size());
+  EXPECT_EQ(marks.value().health.count(HealthKind::negative_duration), 1u);
+  EXPECT_EQ(marks.value().health.count(HealthKind::unreadable_value), 1u);
+  for (const char* rows : {"", "HIP_RUNTIME_API,hipFree,5,6,4,1,2\n", "MARKER_CORE_API,s,5\n"}) {
+    const auto calls = read(header + rows);
+    ASSERT_FALSE(calls.ok()) << rows;
+    EXPECT_EQ(calls.error().code, ErrorCode::unrecognised);
+  }
+}
+
 TEST(RocprofTable, ReadsAgentsAndNumbersThemByType) {
   const auto read_one = read(
       "Node_Id,Logical_Node_Id,Agent_Type,Num_Xcc,Cu_Count,Max_Engine_Clk_Ccompute,Max_Engine_Clk_Fcompute,Location_Id,"
