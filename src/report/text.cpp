@@ -142,7 +142,11 @@ void add_heading(Page& page, const Answer& answer, const TextOptions& options) {
   if (answer.timeline.empty()) return;
   page.add("evidence", Style::title);
   page.tab(kLabelColumns);
-  page.add("trace alone; telemetry would add clocks, counters would split computation");
+  const auto num_passes = static_cast<std::size_t>(
+      std::count_if(answer.inputs.begin(), answer.inputs.end(), [](const InputRow& input) { return !input.is_trace; }));
+  page.add(num_passes == 0
+               ? std::string("trace alone; telemetry would add clocks, counters would split computation")
+               : fmt::format("trace alone; {} of counters read, not used yet", counted(num_passes, "file")));
   page.end_line();
 }
 
