@@ -20,10 +20,11 @@ constexpr int kNoArgument = -1;
 struct Attention {
   std::string_view name;
   Layout layout;
-  bool backward;      // queries, keys and values stand behind the gradient
-  int mask;           // argument that is added to the scores, or kNoArgument
-  int sequence_ends;  // argument with the ends of packed sequences of queries, or kNoArgument
-  int causal;         // argument that says whether queries see the keys before them alone, or kNoArgument
+  bool backward;                // queries, keys and values stand behind the gradient
+  int mask;                     // argument that is added to the scores, or kNoArgument
+  int sequence_ends;            // argument with the ends of packed sequences of queries, or kNoArgument
+  int causal;                   // argument that says whether queries see the keys before them alone, or kNoArgument
+  bool causal_is_kind = false;  // it is the kind of the mask, 0 for none, not a truth value
 };
 
 // Sorted by name.
@@ -38,8 +39,8 @@ constexpr std::array kAttention = {
     Attention{"aiter::mha_fwd",                                              Layout::tokens_first, false, kNoArgument, kNoArgument, 5},
     Attention{"aten::_cudnn_attention_backward",                             Layout::heads_first,  true,  8, 9, 14},
     Attention{"aten::_cudnn_attention_forward",                              Layout::heads_first,  false, 3, 4, 10},
-    Attention{"aten::_efficient_attention_backward",                         Layout::tokens_first, true,  4, 6, 14},
-    Attention{"aten::_efficient_attention_forward",                          Layout::tokens_first, false, 3, 4, 9},
+    Attention{"aten::_efficient_attention_backward",                         Layout::tokens_first, true,  4, 6, 14, true},
+    Attention{"aten::_efficient_attention_forward",                          Layout::tokens_first, false, 3, 4, 9, true},
     Attention{"aten::_flash_attention_backward",                             Layout::tokens_first, true,  kNoArgument, 6, 11},
     Attention{"aten::_flash_attention_forward",                              Layout::tokens_first, false, kNoArgument, 3, 8},
     Attention{"aten::_scaled_dot_product_cudnn_attention",                   Layout::heads_first,  false, 3, kNoArgument, 6},
@@ -90,12 +91,12 @@ bool divides(double part, double whole) {
   return part > 0 && whole / part == static_cast<double>(static_cast<std::int64_t>(whole / part));
 }
 
-// Whether the call says that it is causal: a truth value, or of efficient attention the kind of its mask, 0 for none.
+// Whether the call says that it is causal. What stands there instead in other releases says nothing.
 std::optional<bool> stated_causal(const Attention& form, const OperatorInputs& inputs) {
   if (form.causal < 0) return std::nullopt;
   const std::string_view value = text_in_list(inputs.values, static_cast<std::size_t>(form.causal));
-  if (value == "True" || value == "1" || value == "2") return true;
-  if (value == "False" || value == "0") return false;
+  if (form.causal_is_kind ? value == "1" || value == "2" : value == "True") return true;
+  if (value == (form.causal_is_kind ? "0" : "False")) return false;
   return std::nullopt;
 }
 

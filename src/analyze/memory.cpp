@@ -48,6 +48,7 @@ class IterationAt {
 // Device of gpu work for each device of the allocator, where these are others.
 std::map<std::int32_t, std::int32_t> devices_by_order(const TraceTables& trace) {
   std::set<std::int32_t> gpus, allocators;
+  if (num_rows(trace.memory) == 0) return {};
   for (const std::int32_t device : trace.gpu_work.device) {
     if (device != kUnknownDevice) gpus.insert(device);
   }

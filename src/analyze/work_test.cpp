@@ -228,6 +228,9 @@ TEST(WorkOf, AttentionSaysWhetherItIsCausal) {
   const std::string_view tokens_first = "[[2, 16, 4, 8], [2, 16, 4, 8], [2, 16, 4, 8]]";
   EXPECT_EQ(flops(efficient, tokens_first, R"(["", "", "", "", "", "", "", "", "0.", "0"])"), whole);
   EXPECT_EQ(flops(efficient, tokens_first, R"(["", "", "", "", "", "", "", "", "0.", "1"])"), whole / 2);
+  // Other releases have another argument there.
+  EXPECT_EQ(flops(efficient, tokens_first, R"(["", "", "", "", "", "", "", "0.", "0", "False"])"), whole / 2);
+  EXPECT_EQ(flops(flash, equal, R"(["", "", "", "0.", "0"])"), whole / 2);
 }
 
 TEST(WorkOf, PackedSequencesAreKnownWhenThereIsOne) {

@@ -34,7 +34,7 @@ struct Job {
 std::vector<Job> find_jobs(const std::vector<InputSummary>& inputs);
 
 /// The world size each input states, or of those that have a rank and state none the only one that others with a rank
-/// state. Within one world size no rank can be there twice.
+/// state.
 std::vector<std::optional<std::int64_t>> world_sizes_of(const std::vector<InputSummary>& inputs);
 
 /// Index of the job of each input.

@@ -223,7 +223,11 @@ void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, cons
 void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<InputSummary>& inputs,
                    const std::vector<Job>& jobs, const MatchedCollectives& matched, const Selection& selection,
                    Answer& answer) {
-  std::map<std::pair<std::size_t, const GpuSummary*>, Field<double>> ratio_of;
+  struct Compared {
+    Field<double> ratio;
+    Field<std::int64_t> wait;
+  };
+  std::map<const GpuSummary*, Compared> compared;
   std::vector<std::vector<std::int64_t>> waits_of(jobs.size());
   for (std::size_t j = 0; j < jobs.size(); j++) {
     const Job& job = jobs[j];
@@ -233,18 +237,19 @@ void add_rank_rows(const std::vector<GpuSource>& sources, const std::vector<Inpu
     for (std::size_t p = 0; p < job.gpus.size(); p++) {
       const GpuPlace& place = job.gpus[p];
       const GpuSummary& gpu = inputs[place.input].gpus[place.gpu];
-      ratio_of[{place.input, &gpu}] = ratios[p];
       const Field<std::int64_t> wait = comm_wait(gpu, matched[place.input][place.gpu], selection);
+      compared[&gpu] = {ratios[p], wait};
       if (wait.present()) waits_of[j].push_back(wait.value());
     }
     std::sort(waits_of[j].begin(), waits_of[j].end());
   }
   for (const GpuSource& source : sources) {
     RankRow row = rank_row(source, selection);
-    const auto ratio = ratio_of.find({source.index, &source.gpu});
+    const auto found = compared.find(&source.gpu);
     const auto g = static_cast<std::size_t>(&source.gpu - source.input.gpus.data());
-    row.comm_wait_ns = comm_wait(source.gpu, matched[source.index][g], selection);
-    row.compute_ratio = ratio != ratio_of.end() ? ratio->second : Field<double>(Reason::unmatched_ranks);
+    row.comm_wait_ns =
+        found != compared.end() ? found->second.wait : comm_wait(source.gpu, matched[source.index][g], selection);
+    row.compute_ratio = found != compared.end() ? found->second.ratio : Field<double>(Reason::unmatched_ranks);
     row.hint = hint_of(row, waits_of[source.job]);
     answer.ranks.push_back(std::move(row));
   }

@@ -288,6 +288,11 @@ bool is_part_of_work(const Selection& selection) {
 
 std::vector<Loss> find_losses(const Answer& answer, const TimeBasis& basis) { return LossFinder(answer, basis).run(); }
 
+bool is_compute_class(std::string_view word) {
+  return word == to_string(GpuClass::gemm) || word == to_string(GpuClass::attention) ||
+         word == to_string(GpuClass::vector) || word == to_string(GpuClass::other);
+}
+
 std::vector<OperationTotal> operation_totals(const Answer& answer, const TimeBasis& basis) {
   std::map<std::pair<std::string, std::string>, OperationTotal> totals;
   std::map<std::pair<std::string, std::string>, std::map<std::string, double>> bounds;
@@ -299,9 +304,7 @@ std::vector<OperationTotal> operation_totals(const Answer& answer, const TimeBas
     total.phase = row.phase;
     total.operation = row.operation;
     const auto duration = static_cast<double>(row.duration_ns);
-    total.is_compute = total.is_compute ||
-                       (row.gpu_class != to_string(GpuClass::comm) && row.gpu_class != to_string(GpuClass::memcpy) &&
-                        row.gpu_class != to_string(GpuClass::memset));
+    total.is_compute = total.is_compute || is_compute_class(row.gpu_class);
     total.is_comm = total.is_comm || row.gpu_class == to_string(GpuClass::comm);
     total.duration_ns += duration;
     total.num_kernels += static_cast<double>(row.num_kernels);

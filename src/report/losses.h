@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/engine.h"
@@ -27,6 +28,9 @@ bool is_part_of_work(const Selection& selection);
 
 /// In order of what is at stake; nothing below a thousandth of the whole. Of a part of the work: what is lost in it.
 std::vector<Loss> find_losses(const Answer& answer, const TimeBasis& basis);
+
+/// Whether a class, as rows name it, is one of computation.
+bool is_compute_class(std::string_view word);
 
 /// An operation: sums over the steps, or traces, of all gpus of the basis.
 struct OperationTotal {

@@ -92,16 +92,19 @@ TimeScale scale_for(double ns) {
 
 std::vector<std::int64_t> round_parts(const std::vector<double>& parts, double total, std::int64_t steps) {
   std::vector<std::int64_t> rounded(parts.size(), 0);
-  if (!(total > 0) || parts.empty()) return rounded;
-  std::vector<std::pair<double, std::size_t>> rests;
+  if (!(total > 0)) return rounded;
+  std::vector<double> remainder(parts.size());
   for (std::size_t i = 0; i < parts.size(); i++) {
-    const double share = parts[i] / total * static_cast<double>(steps);
-    rounded[i] = static_cast<std::int64_t>(std::floor(share));
-    rests.emplace_back(static_cast<double>(rounded[i]) - share, i);
+    const double exact = parts[i] / total * static_cast<double>(steps);
+    rounded[i] = static_cast<std::int64_t>(std::floor(exact));
+    remainder[i] = exact - std::floor(exact);
   }
-  std::sort(rests.begin(), rests.end());
-  std::int64_t missing = steps - std::accumulate(rounded.begin(), rounded.end(), std::int64_t{0});
-  for (auto rest = rests.begin(); missing > 0 && rest != rests.end(); ++rest, missing--) rounded[rest->second]++;
+  std::vector<std::size_t> order(parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
+  std::int64_t left = steps - std::accumulate(rounded.begin(), rounded.end(), std::int64_t{0});
+  for (std::size_t i = 0; i < order.size() && left > 0; i++, left--) rounded[order[i]]++;
   return rounded;
 }
 

@@ -37,8 +37,8 @@ struct TimeScale {
 /// Returns the scale that shows `ns` with four to six digits, so that a thousandth of it is not shown as 0.
 TimeScale scale_for(double ns);
 
-/// Rounds `parts`, which add up to `total`, to integers that add up to `steps`: each down, and those with
-/// the largest rests up. All 0 when `total` is.
+/// Rounds `parts`, which add up to `total`, to integers that add up to `steps`: whole steps first, the rest to the
+/// largest remainders. All 0 when `total` is.
 std::vector<std::int64_t> round_parts(const std::vector<double>& parts, double total, std::int64_t steps);
 
 }  // namespace chopper

@@ -71,11 +71,6 @@ std::string range_text(const TimeBasis& basis, TimePart part) {
   return fmt::format("{:.1f}..{:.1f}", low * 100, high * 100);
 }
 
-bool is_compute_class(std::string_view word) {
-  return word == to_string(GpuClass::gemm) || word == to_string(GpuClass::attention) ||
-         word == to_string(GpuClass::vector) || word == to_string(GpuClass::other);
-}
-
 // "gemm 61 %, attention 20 %, ...": the three largest of sums.
 std::string shares_note(const std::map<std::string, double>& sum_of, double total) {
   std::vector<std::pair<double, std::string>> ranked;

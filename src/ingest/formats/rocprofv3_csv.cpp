@@ -33,8 +33,7 @@ CHOPPER_TRACE_FORMAT(rocprofv3_csv){
     .summary = "rocprofv3 tables of ROCm 6.2 to 7: counter_collection, kernel_trace, agent_info and marker_api_trace",
     .reads =
         "counters of dispatches with the times of their pass, resource use, facts about gpus, markers; chopper check "
-        "shows "
-        "them, the report does not use them yet",
+        "shows them, the report does not use them yet",
     .sniff = sniff,
     .read = rocprof::read_table,
 };

@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "ingest/kineto/assemble.h"
+#include "ingest/source_notes.h"
 
 namespace chopper {
 namespace {
@@ -150,19 +151,6 @@ class ParallelReader {
   bool finished_ = false;
 };
 
-void add_source_notes(const ByteSource& source, std::string_view shown, TraceTables& tables) {
-  const ByteSourceNotes notes = source.notes();
-  const std::string where = std::string(shown) + " @ compressed byte " + std::to_string(notes.compressed_offset);
-  // The text ends where the stream does: one loss, not two.
-  if (notes.truncated && tables.health.count(HealthKind::truncated) == 0)
-    tables.health.add(HealthKind::truncated, where, "the compressed stream ends early");
-  if (notes.corrupt)
-    tables.health.add(HealthKind::corrupt_compression, where, "the compressed stream cannot be decoded any further");
-  if (notes.checksum_mismatch) tables.health.add(HealthKind::checksum_mismatch, where, "wrong checksum");
-  if (notes.trailing_bytes) tables.health.add(HealthKind::trailing_bytes, where, "bytes behind the compressed data");
-  if (notes.utf16) tables.health.add(HealthKind::converted_utf16, std::string(shown), "UTF-16");
-}
-
 }  // namespace
 
 Result<TraceTables> read_trace_document(const SourceOpener& open, std::string_view shown, const ReadOptions& options) {
@@ -182,7 +170,7 @@ Result<TraceTables> read_trace_document(const SourceOpener& open, std::string_vi
                    "the file was cut or filtered; export the trace again"};
     }
     TraceTables tables = assemble(std::move(reader.parts()), reader.parsers(), document, shown);
-    add_source_notes(*source, shown, tables);
+    add_source_notes(*source, shown, tables.health);
     if (unpadded)
       tables.health.add(HealthKind::unpadded_nanoseconds, std::string(shown), "\"12.5\" is read as 12 us 5 ns");
     if (!document.is_recognised() && tables.facts.num_records > 0 &&

@@ -14,6 +14,7 @@
 #include "ingest/csv/csv_reader.h"
 #include "ingest/rocprof/columns.h"
 #include "ingest/rocprof/pass_builder.h"
+#include "ingest/source_notes.h"
 
 namespace chopper::rocprof {
 namespace {
@@ -130,7 +131,7 @@ class TableReader {
     facts.vendor = Vendor::amd;
     facts.text_bytes = rows_.text_bytes();
     if (facts.num_records == 0) add(HealthKind::no_rows, std::string(shown_), "the header alone");
-    add_source_notes();
+    add_source_notes(source_, shown_, tables_.health);
     publish_progress();
     return std::move(tables_);
   }
@@ -431,19 +432,6 @@ class TableReader {
       if (drops && num_tcc[i] > kMaxSafeTccCounters)
         note(HealthKind::instances_dropped, " has " + std::to_string(num_tcc[i]) + " TCC counters");
     }
-  }
-
-  void add_source_notes() {
-    const ByteSourceNotes notes = source_.notes();
-    const std::string place = std::string(shown_) + " @ compressed byte " + std::to_string(notes.compressed_offset);
-    // The text ends where the stream does: one loss, not two.
-    if (notes.truncated && tables_.health.count(HealthKind::truncated) == 0)
-      add(HealthKind::truncated, place, "the compressed stream ends early");
-    if (notes.corrupt)
-      add(HealthKind::corrupt_compression, place, "the compressed stream cannot be decoded any further");
-    if (notes.checksum_mismatch) add(HealthKind::checksum_mismatch, place, "wrong checksum");
-    if (notes.trailing_bytes) add(HealthKind::trailing_bytes, place, "bytes behind the compressed data");
-    if (notes.utf16) add(HealthKind::converted_utf16, std::string(shown_), "UTF-16");
   }
 
   void publish_progress() {
