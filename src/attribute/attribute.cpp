@@ -423,8 +423,9 @@ class Attribution {
     for (std::uint32_t row = 0; row < num_rows(ranges); row++) {
       if (ranges.forward_thread[row] <= 0) continue;
       const std::optional<std::uint32_t> partner = partners_->partner_of(RowId{row});
+      if (!partner) continue;
       const auto thread = threads.find({ranges.thread[row], ranges.forward_thread[row]});
-      if (!partner || thread == threads.end()) continue;
+      if (thread == threads.end()) continue;
       const std::vector<std::int64_t>& starts = thread->second.start_ns;
       const auto behind = std::upper_bound(starts.begin(), starts.end(), ranges.start_ns[row]);
       if (behind == starts.begin()) continue;

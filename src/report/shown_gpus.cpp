@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 
 #include "report/quantity.h"
 
@@ -17,12 +16,13 @@ std::int64_t order_of(const Field<std::int64_t>& field) {
   return field.present() ? field.value() : std::numeric_limits<std::int64_t>::max();
 }
 
-auto key_of(const TimelineRow& row) {
-  const std::int64_t input = row.rank.present() ? 0 : row.input;
-  return std::tuple(row.job, order_of(row.rank), input, order_of(row.gpu), row.start_ns, row.input);
-}
+auto key_of(const TimelineRow& row) { return std::tuple(identity_of(row), row.start_ns, row.input); }
 
 }  // namespace
+
+GpuIdentity identity_of(const TimelineRow& row) {
+  return {row.job, order_of(row.rank), row.rank.present() ? 0 : row.input, order_of(row.gpu)};
+}
 
 std::string rank_label(const Field<std::int64_t>& rank, std::int64_t input) {
   return rank.present() ? fmt::format("rank {}", rank.value()) : fmt::format("input {}", input);

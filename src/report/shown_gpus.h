@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/rows.h"
@@ -29,6 +31,11 @@ struct ShownGpus {
 
 /// Returns the rows of `timeline`, which must outlive the result.
 ShownGpus shown_gpus(const std::vector<TimelineRow>& timeline);
+
+/// Job, rank, input where the rank is unknown, gpu: equal for the rows of one gpu, which may have several files, one
+/// behind the other. In the order gpus are shown in.
+using GpuIdentity = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+GpuIdentity identity_of(const TimelineRow& row);
 
 /// Returns whether two rows (of the time line, or of gpus) are about one gpu of one rank.
 template <class A, class B>

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <tuple>
 #include <vector>
 
 #include "report/health_counts.h"
@@ -280,13 +279,8 @@ void add_step_title(Page& page, const Answer& answer, const TimeBasis& basis, bo
     page.end_line();
     return;
   }
-  // A gpu may have several files, one behind the other.
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>, std::size_t> steps_of;
-  for (const GpuTime& gpu : basis.gpus) {
-    const TimelineRow& row = *gpu.row;
-    steps_of[{row.job, row.rank.present() ? row.rank.value() : -1, row.rank.present() ? 0 : row.input,
-              row.gpu.present() ? row.gpu.value() : -1}] += gpu.num_steps;
-  }
+  std::map<GpuIdentity, std::size_t> steps_of;
+  for (const GpuTime& gpu : basis.gpus) steps_of[identity_of(*gpu.row)] += gpu.num_steps;
   std::size_t num_steps = 0;
   for (const auto& [gpu, num] : steps_of) num_steps = std::max(num_steps, num);
   std::string text = "mean of " + counted(num_steps, "step") + jobs;
