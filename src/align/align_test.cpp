@@ -59,33 +59,33 @@ TEST(Align, DroppedAndAdded) {
 }
 
 TEST(Align, RenamedIsSubstitutedWhereTheShapeIsTheSame) {
-  const Alignment renamed = aligned("abcdef", "abxdef");
-  EXPECT_EQ(text_of(renamed), "012345 uuSuuu");
+  const Alignment renamed = aligned("abcdefghijklmn", "abcdefxhijklmn");
+  EXPECT_EQ(text_of(renamed), "012345678910111213 uuuuuuSuuuuuuu");
   EXPECT_EQ(renamed.num_substituted, 1u);
-  EXPECT_EQ(renamed.num_matched, 5u);
+  EXPECT_EQ(renamed.num_matched, 13u);
   EXPECT_EQ(renamed.verdict, AlignmentVerdict::gapped);
 
-  std::vector<Dispatch> other = kernels("abxdef");
-  other[2].grid = 2;
-  const Alignment reshaped = aligned(kernels("abcdef"), other);
-  EXPECT_EQ(text_of(reshaped), "01-345 uu-uuu");
-  EXPECT_EQ(reshaped.gaps, (std::vector<AlignmentGap>{{2, 1, 2, 1}}));
+  std::vector<Dispatch> other = kernels("abcdefxhijklmn");
+  other[6].grid = 2;
+  const Alignment reshaped = aligned(kernels("abcdefghijklmn"), other);
+  EXPECT_EQ(text_of(reshaped), "012345-78910111213 uuuuuu-uuuuuuu");
+  EXPECT_EQ(reshaped.gaps, (std::vector<AlignmentGap>{{6, 1, 6, 1}}));
   // The same name with another shape is another piece of work.
-  other[2].name = 'c';
-  EXPECT_EQ(text_of(aligned(kernels("abcdef"), other)), "01-345 uu-uuu");
+  other[6].name = 'g';
+  EXPECT_EQ(text_of(aligned(kernels("abcdefghijklmn"), other)), "012345-78910111213 uuuuuu-uuuuuuu");
 }
 
 TEST(Align, UnknownShapesContradictNothing) {
-  std::vector<Dispatch> bare = kernels("abcdef");
+  std::vector<Dispatch> bare = kernels("abcdefghijklmn");
   for (Dispatch& dispatch : bare) dispatch.grid = dispatch.block = kUnknownKey;
-  EXPECT_EQ(text_of(aligned(kernels("abcdef"), bare)), "012345 uuuuuu");
+  EXPECT_EQ(text_of(aligned(kernels("abcdefghijklmn"), bare)), "012345678910111213 uuuuuuuuuuuuuu");
   // But are no same shape: another name is not substituted.
-  bare[2].name = 'x';
-  EXPECT_EQ(text_of(aligned(kernels("abcdef"), bare)), "01-345 uu-uuu");
+  bare[6].name = 'x';
+  EXPECT_EQ(text_of(aligned(kernels("abcdefghijklmn"), bare)), "012345-78910111213 uuuuuu-uuuuuuu");
   // An unknown name equals none, not even another unknown one.
-  std::vector<Dispatch> nameless = kernels("abcdef");
-  nameless[2].name = kUnknownKey;
-  EXPECT_EQ(text_of(aligned(nameless, nameless)), "012345 uuSuuu");
+  std::vector<Dispatch> nameless = kernels("abcdefghijklmn");
+  nameless[6].name = kUnknownKey;
+  EXPECT_EQ(text_of(aligned(nameless, nameless)), "012345678910111213 uuuuuuSuuuuuuu");
 }
 
 TEST(Align, OneOfEqualNeighboursIsAmbiguous) {

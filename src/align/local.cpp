@@ -100,24 +100,21 @@ void LocalAligner::trace_back(const LocalProblem& problem, Place at) {
   }
 }
 
-// Goes through the table once more from its end. An item is uncertain when alignments that are the best, or nearly,
-// have two partners for it, or a partner and none.
+// Goes through the table once more from its end. A pair is uncertain when an alignment that is the best, or nearly,
+// gives another partner to one of the two, or when one that is the best leaves it out.
 void LocalAligner::mark_uncertain(const LocalProblem& problem) {
   const std::size_t rows = problem.first.size(), columns = problem.second.size();
   const std::int32_t least = best_ - kMargin;
-  num_choices_.assign(rows + 1, 0);
+  row_pairs_.assign(rows + 1, 0);
+  column_pairs_.assign(columns + 1, 0);
   inside_gap_.assign(rows + 1, 0);
   behind_.assign(width_, {kNever, kNever, kNever});
-  std::size_t lead =
-      problem.begins && end_gaps(rows, columns) >= least ? rows : 0;  // items that may lie before all pairs
-  std::size_t tail = lead == rows && problem.begins ? 0 : rows;       // items from here on, behind all
-  const auto alternative = [&](std::size_t i) {
-    if (num_choices_[i] < 2) num_choices_[i]++;
-  };
+  const bool maybe_none = problem.begins && end_gaps(rows, columns) == best_;
+  std::size_t lead = maybe_none ? rows : 0;  // items that may lie before all pairs
+  std::size_t tail = rows;                   // items behind this one may lie behind all pairs
   for (std::size_t i = rows + 1; i-- > 0;) {
     // `right` is the cell (i, j + 1), `below_right` the cell (i + 1, j + 1) of the row before, which is overwritten.
     Cell right{kNever, kNever, kNever}, below_right{kNever, kNever, kNever};
-    bool unmatched = false;
     for (std::size_t j = columns + 1; j-- > 0;) {
       const Cell below = behind_[j];
       Cell b{kNever, kNever, kNever};
@@ -142,20 +139,22 @@ void LocalAligner::mark_uncertain(const LocalProblem& problem) {
       b = {std::max(b.pair, kNever), std::max(b.first_gap, kNever), std::max(b.second_gap, kNever)};
       const Cell& f = cell(i, j);
       if (i > 0 && j > 0 && f.pair + b.pair >= least) {
-        alternative(i);
+        if (row_pairs_[i] < 2) row_pairs_[i]++;
+        if (column_pairs_[j] < 2) column_pairs_[j]++;
         const std::int32_t score = tokens_.score(problem.first[i - 1], problem.second[j - 1]);
-        if (problem.begins && end_gaps(i - 1, j - 1) + score + b.pair >= least) lead = std::max(lead, i - 1);
+        if (problem.begins && end_gaps(i - 1, j - 1) + score + b.pair == best_) lead = std::max(lead, i - 1);
       }
-      if (problem.ends && f.pair + end_gaps(rows - i, columns - j) >= least) tail = std::min(tail, i);
-      unmatched = unmatched || (i > 0 && f.first_gap + b.first_gap >= least);
+      if (problem.ends && f.pair + end_gaps(rows - i, columns - j) == best_) tail = std::min(tail, i);
+      if (i > 0 && f.first_gap + b.first_gap == best_) inside_gap_[i] = 1;
       below_right = below;
       right = behind_[j] = b;
     }
-    inside_gap_[i] = unmatched ? 1 : 0;
   }
   for (std::size_t i = 1; i <= rows; i++) {
-    if (inside_gap_[i] != 0 || i <= lead || i > tail) alternative(i);
-    matches_[i - 1].certain = num_choices_[i] < 2;
+    LocalMatch& match = matches_[i - 1];
+    if (match.partner == kNoPartner) continue;
+    const bool may_be_none = inside_gap_[i] != 0 || i <= lead || i > tail;
+    match.certain = !may_be_none && row_pairs_[i] < 2 && column_pairs_[match.partner + 1] < 2;
   }
 }
 

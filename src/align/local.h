@@ -53,7 +53,8 @@ class LocalAligner {
   std::vector<Cell> cells_;
   std::vector<Cell> behind_;  // of one row: best scores of what follows each state
   std::vector<LocalMatch> matches_;
-  std::vector<std::uint8_t> num_choices_, inside_gap_;  // of each item, from 1; choices up to two
+  std::vector<std::uint8_t> row_pairs_, column_pairs_;  // good pairs of each item, from 1, up to two
+  std::vector<std::uint8_t> inside_gap_;                // whether a best alignment leaves the item out between pairs
   std::size_t width_ = 0;
   std::int32_t best_ = 0;
 };

@@ -2,6 +2,9 @@
 #include "align/skeleton.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
 
 namespace chopper {
 namespace {
@@ -14,11 +17,16 @@ constexpr std::size_t kWindow = 64;
 constexpr std::size_t kFoothold = 6;
 // Dispatches in which to look for the rarest stretch: an iteration of a small model.
 constexpr std::size_t kJumpWindow = 4096;
-// One more place of a stretch is as bad as a gap this much longer: a stretch of each layer names the wrong layer.
+// One more place of a stretch is as bad as a gap this much longer: a stretch of each layer may name the wrong one.
 constexpr std::size_t kRarity = 64;
-// Looking up all stretches this often is the most that is done.
-constexpr std::size_t kLookupsForEach = 8;
-constexpr std::size_t kNumStarts = 8, kTrial = 8192;
+// Looking up all stretches this often is the most that is done; a run of a trial counts as some lookups.
+constexpr std::size_t kLookupsForEach = 16, kRunPrice = 8;
+// Classes of stretches by how often they occur, and starts of each that are tried, how far to both sides.
+constexpr std::size_t kNumClasses = 32, kNumStarts = 3, kTrial = 8192;
+// How far the targets of a jump are tried: further than the layers of an iteration reach.
+constexpr std::size_t kJumpTrial = 2048;
+// Drifts of a trial that count, and how much: single disturbances are the same everywhere.
+constexpr std::int64_t kLeastJump = 4, kJumpPrice = 8;
 
 // Dispatches from a corner of a box on, in one of the two directions.
 template <bool kBackward>
@@ -68,6 +76,120 @@ Skip find_small_skip(const Tokens& tokens, const Ahead<kBackward>& a, const Ahea
   return best;
 }
 
+// How often a stretch of this kind occurs, as a power of two. Of a kind that disturbances made there are few, and
+// rarely in the same layer; of one that belongs to an iteration as many as iterations: each class has its rarest kinds.
+std::size_t class_of(std::size_t first, std::size_t second) {
+  return static_cast<std::size_t>(std::bit_width(std::min(first, second))) - 1;
+}
+
+// The rarest kinds that occur at least 1, 2, 4, ... times on both sides.
+std::vector<std::uint32_t> rare_kinds(const StretchIndex& index) {
+  struct Rare {
+    std::uint64_t num_pairs;
+    std::uint32_t kind;
+  };
+  const auto is_rarer = [](const Rare& a, const Rare& b) {
+    return a.num_pairs != b.num_pairs ? a.num_pairs < b.num_pairs : a.kind < b.kind;
+  };
+  std::array<std::vector<Rare>, kNumClasses> classes;
+  for (std::uint32_t kind = 0; kind < index.num_kinds(); kind++) {
+    const std::size_t first = index.first_of(kind).size(), second = index.second_of(kind).size();
+    if (std::min(first, second) == 0) continue;
+    std::vector<Rare>& rarest = classes[class_of(first, second)];
+    const Rare rare{std::uint64_t{first} * second, kind};
+    if (rarest.size() == kNumStarts && !is_rarer(rare, rarest.back())) continue;
+    rarest.insert(std::upper_bound(rarest.begin(), rarest.end(), rare, is_rarer), rare);
+    if (rarest.size() > kNumStarts) rarest.pop_back();
+  }
+  std::vector<std::uint32_t> kinds;
+  for (const std::vector<Rare>& rarest : classes) {
+    for (const Rare& rare : rarest) kinds.push_back(rare.kind);
+  }
+  return kinds;
+}
+
+// By how much the second side gets ahead between two runs, or behind.
+std::int64_t drift_between(const Run& a, const Run& b) {
+  return static_cast<std::int64_t>(b.second - a.second) - static_cast<std::int64_t>(b.first - a.first);
+}
+
+bool is_jump(std::int64_t drift) { return std::abs(drift) >= kLeastJump; }
+
+// What a way is worth: equal dispatches, less what it jumps over. In the wrong layer it must do that at the end of the
+// layers, however few disturbances it meets. `runs` are in order.
+std::int64_t worth_of(std::span<const Run> runs) {
+  std::int64_t worth = 0;
+  for (std::size_t k = 0; k < runs.size(); k++) {
+    worth += static_cast<std::int64_t>(runs[k].length);
+    const std::int64_t drift = k == 0 ? 0 : drift_between(runs[k - 1], runs[k]);
+    if (is_jump(drift)) worth -= std::abs(drift) * kJumpPrice;
+  }
+  return worth;
+}
+
+void sort_runs(std::vector<Run>& runs) {
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
+}
+
+// The middle of the longest part without a jump.
+Anchor middle_of_longest(std::span<const Run> runs) {
+  std::size_t longest = 0, equal = 0, begin = 0;
+  Anchor middle;
+  for (std::size_t k = 0; k < runs.size(); k++) {
+    if (k > 0 && is_jump(drift_between(runs[k - 1], runs[k]))) {
+      equal = 0;
+      begin = k;
+    }
+    equal += runs[k].length;
+    if (equal <= longest) continue;
+    longest = equal;
+    const Run& run = runs[begin + (k - begin) / 2];
+    middle = {run.first, run.second};
+  }
+  return middle;
+}
+
+// Runs around `anchor`.
+std::vector<Run> try_start(const Tokens& tokens, Walker& walker, const Anchor& anchor) {
+  std::vector<Run> runs;
+  walker.walk_backward({anchor.first - std::min(anchor.first, kTrial), anchor.first,
+                        anchor.second - std::min(anchor.second, kTrial), anchor.second},
+                       false, runs);
+  walker.walk_forward({anchor.first, std::min(tokens.first().size(), anchor.first + kTrial), anchor.second,
+                       std::min(tokens.second().size(), anchor.second + kTrial)},
+                      false, runs);
+  sort_runs(runs);
+  return runs;
+}
+
+// Takes back jumps that only lead to the wrong layer and from there to the right one again: walks from one side of both
+// to the other side without.
+std::vector<Run> straightened(const std::vector<Run>& runs, Walker& walker) {
+  std::vector<Run> result, other;
+  std::size_t last_jump = 0;  // runs before it are done; 0: none
+  for (std::size_t k = 0; k < runs.size(); k++) {
+    const std::int64_t drift = k == 0 ? 0 : drift_between(runs[k - 1], runs[k]);
+    if (is_jump(drift)) {
+      const std::int64_t before = last_jump == 0 ? 0 : drift_between(runs[last_jump - 1], runs[last_jump]);
+      if (before != 0 && std::abs(before + drift) * 2 < std::abs(drift) && result.size() >= k - last_jump + 1) {
+        const std::span old = std::span(runs).subspan(last_jump - 1, k - last_jump + 2);
+        const Run &left = old.front(), &right = old.back();
+        other.assign(1, left);
+        walker.walk_forward({left.first + left.length, right.first, left.second + left.length, right.second}, false,
+                            other);
+        other.push_back(right);
+        if (worth_of(other) > worth_of(old)) {
+          result.resize(result.size() - (k - last_jump));
+          result.insert(result.end(), other.begin() + 1, other.end() - 1);
+        }
+      }
+      last_jump = k;
+    }
+    result.push_back(runs[k]);
+  }
+  return result;
+}
+
 }  // namespace
 
 Walker::Walker(const Tokens& tokens, const StretchIndex& index)
@@ -89,38 +211,66 @@ bool Walker::jump(const Box& box, Anchor& target) {
            stretches.begin();
   };
   auto at = kBackward ? place(high + 1) - 1 : place(low);
-  std::size_t best_cost = SIZE_MAX, window_begin = kBackward ? high : low;
+  struct Candidate {
+    std::size_t cost = SIZE_MAX;
+    Anchor target;
+  };
+  std::array<Candidate, kNumClasses> candidates;
+  bool any = false;
+  std::size_t window_begin = kBackward ? high : low;
   for (; at >= 0 && at < std::ssize(stretches); at += kBackward ? -1 : 1) {
     const Stretch stretch = stretches[static_cast<std::size_t>(at)];
     if (kBackward ? stretch.begin < low : stretch.begin > high) break;
     const std::size_t ahead = kBackward ? high - stretch.begin : stretch.begin - low;
     if ((kBackward ? window_begin - stretch.begin : stretch.begin - window_begin) >= kJumpWindow) {
-      if (best_cost != SIZE_MAX) break;
+      if (any) break;
       window_begin = stretch.begin;
     }
     if (lookups_left_ == 0) break;
     lookups_left_--;
     const std::span<const std::uint32_t> places = index_.second_of(stretch.kind);
     if (places.empty()) continue;
-    const std::size_t rarity = (places.size() + index_.first_of(stretch.kind).size()) * kRarity;
-    if (rarity >= best_cost) continue;
+    const std::size_t num_first = index_.first_of(stretch.kind).size();
+    const std::size_t rarity = (places.size() + num_first) * kRarity;
+    Candidate& best = candidates[class_of(num_first, places.size())];
+    if (rarity >= best.cost) continue;
     const std::size_t expected = kBackward ? second_high - std::min(ahead, second_high - box.second_begin)
                                            : std::min(box.second_begin + ahead, second_high);
     const auto behind = std::lower_bound(places.begin(), places.end(), expected);
     const auto consider = [&](std::size_t second) {
       if (second < box.second_begin || second > second_high) return;
       const std::size_t cost = rarity + (second > expected ? second - expected : expected - second);
-      if (cost >= best_cost) return;
+      if (cost >= best.cost) return;
       for (std::size_t k = 0; k < length; k++) {
         if (!tokens_.equal(tokens_.first()[stretch.begin + k], tokens_.second()[second + k])) return;
       }
-      best_cost = cost;
-      target = {stretch.begin, second};
+      best = {cost, {stretch.begin, second}};
+      any = true;
     };
     if (behind != places.end()) consider(*behind);
     if (behind != places.begin()) consider(*std::prev(behind));
   }
-  return best_cost != SIZE_MAX;
+  // The one with the best way before and behind it. In the wrong layer that would have to jump at the end of the
+  // layers.
+  std::int64_t most_worth = INT64_MIN;
+  std::vector<Run> runs;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.cost == SIZE_MAX) continue;
+    const auto [first, second] = candidate.target;
+    runs.clear();
+    walk<true>({std::max(box.first_begin, first - std::min(first, kJumpTrial)), first,
+                std::max(box.second_begin, second - std::min(second, kJumpTrial)), second},
+               false, runs);
+    walk<false>(
+        {first, std::min(box.first_end, first + kJumpTrial), second, std::min(box.second_end, second + kJumpTrial)},
+        false, runs);
+    lookups_left_ -= std::min(lookups_left_, runs.size() * kRunPrice);
+    sort_runs(runs);
+    if (worth_of(runs) <= most_worth) continue;
+    most_worth = worth_of(runs);
+    target = candidate.target;
+  }
+  return any;
 }
 
 // Follows the best way through the next dispatches of both sides to the end of its first half; not found where that way
@@ -215,49 +365,34 @@ void Walker::fill(const Box& box, std::vector<Run>& runs) {
 
 Anchor find_start(const Tokens& tokens, const StretchIndex& index, Walker& walker) {
   const std::size_t rows = tokens.first().size(), columns = tokens.second().size();
-  struct Rare {
-    std::uint64_t num_pairs;
-    std::uint32_t kind;
-  };
-  std::vector<Rare> rare;
-  for (std::uint32_t kind = 0; kind < index.num_kinds(); kind++) {
-    const std::uint64_t num_pairs = std::uint64_t{index.first_of(kind).size()} * index.second_of(kind).size();
-    if (num_pairs > 0) rare.push_back({num_pairs, kind});
-  }
-  const std::size_t num_tried = std::min(rare.size(), kNumStarts);
-  std::partial_sort(rare.begin(), rare.begin() + static_cast<std::ptrdiff_t>(num_tried), rare.end(),
-                    [](const Rare& a, const Rare& b) {
-                      return a.num_pairs != b.num_pairs ? a.num_pairs < b.num_pairs : a.kind < b.kind;
-                    });
-  // The ends, for what no stretch was kept of.
   std::vector<Anchor> anchors;
-  for (std::size_t i = 0; i < num_tried; i++) {
-    const std::size_t first = index.first_of(rare[i].kind).back();
+  for (const std::uint32_t kind : rare_kinds(index)) {
+    const std::size_t first = index.first_of(kind).back();
     // The last place behind which the second side has as much as the first, or nearly.
     const std::size_t behind = rows - first, slack = behind / 16 + 32;
-    const std::span<const std::uint32_t> places = index.second_of(rare[i].kind);
+    const std::span<const std::uint32_t> places = index.second_of(kind);
     auto place = std::upper_bound(places.begin(), places.end(), columns - std::min(columns, behind) + slack);
     if (place != places.begin()) place--;
     anchors.push_back({first, *place});
   }
+  // The ends, for what no stretch was kept of.
   const std::size_t shorter = std::min(rows, columns);
   anchors.push_back({rows - shorter / 2, columns - shorter / 2});
   anchors.push_back({shorter / 2, shorter / 2});
   Anchor best;
-  std::size_t most_equal = 0;
-  std::vector<Run> runs;
-  for (const Anchor& anchor : anchors) {
-    runs.clear();
-    walker.walk_forward(
-        {anchor.first, std::min(rows, anchor.first + kTrial), anchor.second, std::min(columns, anchor.second + kTrial)},
-        false, runs);
-    walker.walk_backward({anchor.first - std::min(anchor.first, kTrial), anchor.first,
-                          anchor.second - std::min(anchor.second, kTrial), anchor.second},
-                         false, runs);
-    std::size_t num_equal = 0;
-    for (const Run& run : runs) num_equal += run.length;
-    if (num_equal > most_equal) {
-      most_equal = num_equal;
+  std::int64_t most_worth = INT64_MIN;
+  for (Anchor anchor : anchors) {
+    std::vector<Run> runs = try_start(tokens, walker, anchor);
+    std::int64_t worth = worth_of(runs);
+    // In the wrong layer, the way found the right one at its end.
+    const Anchor middle = middle_of_longest(runs);
+    runs = try_start(tokens, walker, middle);
+    if (worth_of(runs) > worth) {
+      worth = worth_of(runs);
+      anchor = middle;
+    }
+    if (worth > most_worth) {
+      most_worth = worth;
       best = anchor;
     }
   }
@@ -273,8 +408,8 @@ std::vector<Run> find_runs(const Tokens& tokens, const StretchIndex& index, Walk
   for (std::size_t k = 0; k + 1 < anchors.size(); k++)
     walker.fill({anchors[k].first, anchors[k + 1].first, anchors[k].second, anchors[k + 1].second}, runs);
   walker.walk_forward({anchors.back().first, rows, anchors.back().second, columns}, true, runs);
-  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
-  return runs;
+  sort_runs(runs);
+  return straightened(runs, walker);
 }
 
 }  // namespace chopper

@@ -149,12 +149,20 @@ struct AllAlignments {
     }
     pairs[i].pass = kUnmatched;
   }
-  // Whether all alignments within 6 of the best have `pass` for record `i`.
+  // Whether no alignment within 6 of the best gives another partner to record `i` or dispatch `pass`, and no best one
+  // leaves the pair out.
   bool agree(std::size_t i, std::uint32_t pass) const {
     std::int64_t best = INT64_MIN;
     for (const auto& [score, matches] : found) best = std::max(best, score);
     return std::all_of(found.begin(), found.end(), [&](const auto& alignment) {
-      return alignment.first < best - 6 || alignment.second[i].pass == pass;
+      const auto& [score, matches] = alignment;
+      if (score < best - 6) return true;
+      if (matches[i].pass == kUnmatched && score == best) return false;
+      for (std::size_t k = 0; k < a.size(); k++) {
+        const std::uint32_t other = matches[k].pass;
+        if (other != kUnmatched && (k == i) != (other == pass)) return false;
+      }
+      return true;
     });
   }
 };
