@@ -114,38 +114,42 @@ class Aligner {
       const Box& box = group.iterations[k];
       for (std::size_t i = box.first_begin; i < box.first_end; i++) {
         by_marks_[i] = 1;
+        // The marks say which iteration it is: what could lie elsewhere lies elsewhere in this one.
+        pairs_[i].uncertain = pairs_[i].uncertain || pairs_[i].transferred;
+        pairs_[i].transferred = false;
         if (pairs_[i].second != kNoPartner && !is_known_by_marks(group, k, i, pairs_[i].second))
-          pairs_[i].certain = false;
+          pairs_[i].uncertain = true;
       }
     }
     search_rest(bounds);
   }
 
-  // Whether there is something left in `box` that both sides have: long gaps on both sides with a stretch in common.
+  // Whether something is left in `box` that may have partners: gaps on both sides, too large for a table, with kernels
+  // in common.
   void search_rest(const Box& box) {
-    std::size_t first = box.first_begin, second = box.second_begin, at = 0;
+    std::size_t first = box.first_begin, second = box.second_begin;
     for (std::size_t i = box.first_begin; i <= box.first_end && !is_partial_; i++) {
       const bool at_end = i == box.first_end;
       if (!at_end && pairs_[i].second == kNoPartner) continue;
       const std::size_t second_end = at_end ? box.second_end : pairs_[i].second;
-      if (second_end - second >= kRest && i - first >= kRest) at = search_gap({first, i, second, second_end}, at);
+      if (second_end - second >= kRest && i - first >= kRest) search_gap({first, i, second, second_end});
       first = i + 1;
       second = second_end + 1;
     }
   }
 
-  std::size_t search_gap(const Box& gap, std::size_t at) {
-    const std::span<const Stretch> stretches = index_.first();
-    while (at < stretches.size() && stretches[at].begin < gap.first_begin) at++;
-    for (; at < stretches.size() && stretches[at].begin + index_.length() <= gap.first_end; at++) {
-      const auto places = index_.second_of(stretches[at].kind);
-      const auto place = std::lower_bound(places.begin(), places.end(), gap.second_begin);
-      if (place != places.end() && *place + index_.length() <= gap.second_end) is_partial_ = true;
-    }
-    return at;
+  void search_gap(const Box& gap) {
+    seen_in_.resize(tokens_.num_kinds(), 0);
+    num_gaps_++;
+    for (std::size_t j = gap.second_begin; j < gap.second_end; j++)
+      seen_in_[tokens_.kind_of(tokens_.second()[j])] = num_gaps_;
+    std::size_t num_common = 0;
+    for (std::size_t i = gap.first_begin; i < gap.first_end; i++)
+      num_common += seen_in_[tokens_.kind_of(tokens_.first()[i])] == num_gaps_ ? 1u : 0u;
+    if (num_common * 2 >= std::min(gap.rows(), gap.columns())) is_partial_ = true;
   }
 
-  static constexpr std::size_t kRest = 64;  // shorter gaps are disturbances, and the tables have seen them
+  static constexpr std::size_t kRest = 256;  // shorter gaps have been seen by a table
 
   const DispatchSequence &first_, &second_;
   Tokens tokens_;
@@ -154,6 +158,8 @@ class Aligner {
   LocalAligner local_;
   std::vector<Pair> pairs_;
   std::vector<std::uint8_t> by_marks_;
+  std::vector<std::uint32_t> seen_in_;  // of each kind of kernel: the last gap that has it on the second side
+  std::uint32_t num_gaps_ = 0;
   bool is_partial_ = false;
 };
 
@@ -231,7 +237,7 @@ Alignment align(const DispatchSequence& trace, const DispatchSequence& pass) {
     is_shiftable = is_shiftable || pair.transferred;
     const std::size_t record = in_order ? i : pair.second;
     const auto dispatch = static_cast<std::uint32_t>(in_order ? pair.second : i);
-    const MatchBasis basis = !pair.certain         ? MatchBasis::ambiguous
+    const MatchBasis basis = pair.uncertain        ? MatchBasis::ambiguous
                              : pair.transferred    ? MatchBasis::transferred
                              : aligner.by_marks(i) ? MatchBasis::marks
                                                    : MatchBasis::unique;

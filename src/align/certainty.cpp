@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block is a part of the alignment without a large gap. It is fixed by pins, or by holding nothing that occurs
 // elsewhere; otherwise it could lie one iteration earlier or later, and its pairs are those of the same place of an
-// iteration. At a large gap between fixed blocks each side is tried on the other's diagonal: what fits there too is not
-// fixed.
+// iteration. At a large gap between fixed blocks each side is tried on the other's diagonal: where it fits, the gap
+// could lie anywhere between the last pin before and the first pin behind it, and nothing between them is fixed.
 #include "align/certainty.h"
 
 #include <algorithm>
@@ -19,10 +19,24 @@ constexpr std::size_t kLargeGap = 64, kLeastRepeated = 4;
 // Sequences that are taken as they are: no iteration is told from its likes in them.
 constexpr std::size_t kTiny = 16;
 
+// Dispatches that fit elsewhere, and are no chance.
+constexpr std::size_t kFits = 8;
+
+// From the first to the last of some stretches.
+struct Stretches {
+  std::size_t begin = SIZE_MAX, end = 0;
+  void add(std::size_t from, std::size_t to) {
+    begin = std::min(begin, from);
+    end = std::max(end, to);
+  }
+  std::size_t reach() const { return end > begin ? end - begin : 0; }
+};
+
 struct Block {
   std::size_t first_begin, first_end;  // both sides from the first to behind the last pair
   std::size_t second_begin, second_end;
   bool fixed = false;
+  std::size_t pinned_begin = 0, pinned_end = 0;  // what is fixed of a fixed block, at least
 };
 
 // Whether most of [begin, begin + size) is repeated directly before or behind.
@@ -59,8 +73,16 @@ void find_fixed(const StretchIndex& index, std::span<const Pair> pairs, std::vec
   const std::span<const Stretch> stretches = index.first();
   std::size_t at = 0;
   for (Block& block : blocks) {
-    std::size_t num_pins = 0, num_repeated = 0, reach = 0, row_begin = 0;
-    bool in_row = false;
+    std::size_t num_pins = 0, num_repeated = 0;
+    bool has_long_row = false;
+    Stretches all, row, long_rows;
+    const auto end_row = [&] {
+      if (row.reach() >= least_reach(length)) {
+        long_rows.add(row.begin, row.end);
+        has_long_row = true;
+      }
+      row = {};
+    };
     while (at < stretches.size() && stretches[at].begin < block.first_begin) at++;
     for (; at < stretches.size() && stretches[at].begin + length <= block.first_end; at++) {
       const Stretch& stretch = stretches[at];
@@ -71,26 +93,40 @@ void find_fixed(const StretchIndex& index, std::span<const Pair> pairs, std::vec
       if (is_pin && places.front() != partner) continue;
       if (!is_pin) {
         num_repeated++;
-        in_row = false;
+        end_row();
         continue;
       }
       num_pins++;
-      if (!in_row) row_begin = stretch.begin;
-      in_row = true;
-      reach = std::max(reach, stretch.begin + length - row_begin);
+      row.add(stretch.begin, stretch.begin + length);
+      all.add(stretch.begin, stretch.begin + length);
     }
-    block.fixed = reach >= least_reach(length) || num_pins > num_repeated || num_repeated == 0;
+    end_row();
+    // Short sequences, and those in which nothing repeats itself, need no long row.
+    const bool is_enough = all.reach() >= 2 * length || blocks.size() == 1;
+    block.fixed = has_long_row || (num_pins > num_repeated && is_enough);
+    const Stretches& pinned = has_long_row ? long_rows : all;
+    // The last stretch occurs once because of its first dispatch: those behind that may be anywhere with others like
+    // them.
+    block.pinned_begin = pinned.end == 0 ? block.first_end : pinned.begin + length - 1;
+    block.pinned_end = pinned.end == 0 ? block.first_begin : pinned.end - length + 1;
+    if (block.fixed && num_repeated == 0) block.pinned_begin = block.first_begin, block.pinned_end = block.first_end;
   }
 }
 
-// Marks the pairs of `runs` that differ from those there are.
-void mark_other(std::span<const Run> runs, std::span<Pair> pairs) {
+// Whether `runs` pair enough with others than `pairs` does.
+bool fits_elsewhere(std::span<const Run> runs, std::span<const Pair> pairs) {
+  std::size_t number = 0;
   for (const Run& run : runs) {
     for (std::size_t k = 0; k < run.length; k++) {
-      Pair& pair = pairs[run.first + k];
-      if (pair.second != kNoPartner && pair.second != run.second + k) pair.transferred = true;
+      const std::uint32_t second = pairs[run.first + k].second;
+      number += second != kNoPartner && second != run.second + k ? 1 : 0;
     }
   }
+  return number >= kFits;
+}
+
+void mark(std::span<Pair> pairs, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; i++) pairs[i].transferred = pairs[i].second != kNoPartner;
 }
 
 }  // namespace
@@ -100,17 +136,17 @@ void mark_transferred(const Tokens& tokens, const StretchIndex& index, Walker& w
   std::vector<Block> blocks = blocks_of(tokens, pairs);
   find_fixed(index, pairs, blocks);
   for (const Block& block : blocks) {
-    if (block.fixed) continue;
-    for (std::size_t i = block.first_begin; i < block.first_end; i++)
-      pairs[i].transferred = pairs[i].second != kNoPartner;
+    if (!block.fixed) mark(pairs, block.first_begin, block.first_end);
   }
   std::vector<Run> runs;
   for (std::size_t k = 0; k + 1 < blocks.size(); k++) {
     const Block &a = blocks[k], &b = blocks[k + 1];
     runs.clear();
     if (a.fixed) walker.walk_backward({a.first_begin, b.first_begin, a.second_begin, b.second_begin}, false, runs);
+    if (fits_elsewhere(runs, pairs)) mark(pairs, a.pinned_end, a.first_end);
+    runs.clear();
     if (b.fixed) walker.walk_forward({a.first_end, b.first_end, a.second_end, b.second_end}, false, runs);
-    mark_other(runs, pairs);
+    if (fits_elsewhere(runs, pairs)) mark(pairs, b.first_begin, b.pinned_begin);
   }
 }
 

@@ -17,19 +17,28 @@ constexpr std::size_t kMostCells = 1 << 20;
 // Shorter runs are found again by the table, or better ones instead.
 constexpr std::size_t kShortRun = 12;
 constexpr std::size_t kFlank = 4;
+// Between runs that are further apart on one side than on the other by more than this, something is missing. The table
+// would place parts of it where the fewest disturbances are, among layers that are all alike; so the runs are kept.
+constexpr std::size_t kLargeDrift = 64;
 // Ends that could lie elsewhere over more than this are not aligned again, but marked.
 constexpr std::size_t kMostSlide = 256;
 // Unmatched dispatches at an end of the box that may still have pairs before the first run.
 constexpr std::size_t kEdge = 256;
+
+bool is_large_drift(const Run& a, const Run& b) {
+  const std::size_t rows = b.first - a.first, columns = b.second - a.second;
+  return (rows > columns ? rows - columns : columns - rows) > kLargeDrift;
+}
 
 // A run and how much of its ends is open.
 struct CutRun {
   Run run;
   std::size_t front = 0, back = 0;              // dispatches for the table
   std::size_t front_slide = 0, back_slide = 0;  // dispatches that fit on the neighbour's diagonal
+  bool front_far = false, back_far = false;     // which is that of another layer or iteration
   std::size_t begin() const { return run.first + front; }
   std::size_t end() const { return run.first + run.length - back; }
-  bool is_left() const { return front + back + kFlank <= run.length; }
+  bool is_left() const { return front + back == 0 || front + back + kFlank <= run.length; }
 };
 
 class Refiner {
@@ -45,7 +54,7 @@ class Refiner {
       pair = {};
       if (matches[i].partner != kNoPartner)
         pair.second = static_cast<std::uint32_t>(part.second_begin) + matches[i].partner;
-      pair.certain = matches[i].certain;
+      pair.uncertain = !matches[i].certain;
     }
   }
 
@@ -58,7 +67,9 @@ class Refiner {
   void slide(CutRun& a, CutRun& b) const {
     const std::size_t a_end = a.run.first + a.run.length, a_second_end = a.run.second + a.run.length;
     const std::size_t rows = b.run.first - a_end, columns = b.run.second - a_second_end;
-    a.back = b.front = kFlank;
+    const bool is_large = is_large_drift(a.run, b.run);
+    a.back = b.front = is_large ? 0 : kFlank;
+    a.back_far = b.front_far = is_large;
     if (rows == columns) return;
     const auto first = tokens_.first(), second = tokens_.second();
     while (a.back_slide < a.run.length && a.back_slide + rows < b.run.second &&
@@ -67,13 +78,13 @@ class Refiner {
     while (b.front_slide < b.run.length && a_second_end + rows + b.front_slide < second.size() &&
            tokens_.equal(first[b.run.first + b.front_slide], second[a_second_end + rows + b.front_slide]))
       b.front_slide++;
-    if (a.back_slide <= kMostSlide) a.back += a.back_slide;
-    if (b.front_slide <= kMostSlide) b.front += b.front_slide;
+    if (!is_large && a.back_slide <= kMostSlide) a.back += a.back_slide;
+    if (!is_large && b.front_slide <= kMostSlide) b.front += b.front_slide;
   }
 
   // The part between two cut runs that the table is not used for: what could lie elsewhere is uncertain.
   void give_up(std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; i++) pairs_[i].certain = pairs_[i].certain && pairs_[i].second == kNoPartner;
+    for (std::size_t i = begin; i < end; i++) pairs_[i].uncertain = pairs_[i].second != kNoPartner;
   }
 
   void between(const CutRun* a, const CutRun* b) {
@@ -92,7 +103,11 @@ class Refiner {
       part.first_end = std::min(part.first_end, a->run.first + a->run.length + kEdge);
       part.second_end = std::min(part.second_end, a->run.second + a->run.length + kEdge);
     }
+    // Short runs far from the first or last long one are chance.
+    if (a == nullptr && b != nullptr) clear(box_.first_begin, part.first_begin);
+    if (a != nullptr && b == nullptr) clear(part.first_end, box_.first_end);
     if (part.rows() == 0) return;
+    if (a != nullptr && b != nullptr && is_large_drift(a->run, b->run)) return;
     if (part.columns() == 0) {
       solve(part, a == nullptr, b == nullptr);
     } else if (part.rows() <= kMostCells / part.columns()) {
@@ -107,10 +122,18 @@ class Refiner {
     }
   }
 
+  void clear(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; i++) pairs_[i] = {};
+  }
+
+  // Marks what is not left to the table.
   void mark_slides(const CutRun& cut) {
     const std::size_t end = cut.run.first + cut.run.length;
-    if (cut.front_slide > kMostSlide) give_up(cut.run.first, cut.run.first + cut.front_slide);
-    if (cut.back_slide > kMostSlide) give_up(end - cut.back_slide, end);
+    if (cut.front_slide > cut.front) mark_slide(cut.run.first, cut.run.first + cut.front_slide, cut.front_far);
+    if (cut.back_slide > cut.back) mark_slide(end - cut.back_slide, end, cut.back_far);
+  }
+  void mark_slide(std::size_t begin, std::size_t end, bool far) {
+    for (std::size_t i = begin; i < end; i++) (far ? pairs_[i].transferred : pairs_[i].uncertain) = true;
   }
 
  private:
@@ -130,9 +153,11 @@ void refine(const Tokens& tokens, const Box& box, std::span<const Run> runs, Loc
   Refiner refiner(tokens, box, local, pairs);
   if (is_small(box)) return refiner.solve(box, true, true);
   std::vector<CutRun> cuts;
-  for (const Run& run : runs) {
-    refiner.keep(run);
-    if (run.length >= kShortRun) cuts.push_back({run});
+  for (std::size_t k = 0; k < runs.size(); k++) {
+    refiner.keep(runs[k]);
+    const bool beside_gap = (k > 0 && is_large_drift(runs[k - 1], runs[k])) ||
+                            (k + 1 < runs.size() && is_large_drift(runs[k], runs[k + 1]));
+    if (runs[k].length >= kShortRun || beside_gap) cuts.push_back({runs[k]});
   }
   for (std::size_t k = 0; k + 1 < cuts.size(); k++) refiner.slide(cuts[k], cuts[k + 1]);
   if (!cuts.empty()) cuts.front().front = cuts.back().back = kFlank;

@@ -16,8 +16,8 @@ namespace chopper {
 /// The pair of a dispatch of the first side.
 struct Pair {
   std::uint32_t second = kNoPartner;
-  bool certain = true;       ///< among the alignments that keep the runs
-  bool transferred = false;  ///< in a place that cannot be told from others like it
+  bool uncertain = false;    ///< another one nearby is nearly as good
+  bool transferred = false;  ///< it could as well be one far away, at the same place among others
 };
 
 /// Aligns `box`, in which `runs` are equal, into `pairs`, one for each dispatch of the first side. Boxes of at most

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <utility>
 
 namespace chopper {
 namespace {
@@ -166,12 +167,13 @@ std::vector<Run> try_start(const Tokens& tokens, Walker& walker, const Anchor& a
 // to the other side without.
 std::vector<Run> straightened(const std::vector<Run>& runs, Walker& walker) {
   std::vector<Run> result, other;
-  std::size_t last_jump = 0;  // runs before it are done; 0: none
+  std::size_t jump = 0;  // the run behind the last jump; 0: none, or it was taken back
   for (std::size_t k = 0; k < runs.size(); k++) {
     const std::int64_t drift = k == 0 ? 0 : drift_between(runs[k - 1], runs[k]);
     if (is_jump(drift)) {
-      const std::int64_t before = last_jump == 0 ? 0 : drift_between(runs[last_jump - 1], runs[last_jump]);
-      if (before != 0 && std::abs(before + drift) * 2 < std::abs(drift) && result.size() >= k - last_jump + 1) {
+      const std::int64_t before = jump == 0 ? 0 : drift_between(runs[jump - 1], runs[jump]);
+      const std::size_t last_jump = std::exchange(jump, k);
+      if (last_jump != 0 && std::abs(before + drift) * 2 < std::abs(drift)) {
         const std::span old = std::span(runs).subspan(last_jump - 1, k - last_jump + 2);
         const Run &left = old.front(), &right = old.back();
         other.assign(1, left);
@@ -181,9 +183,9 @@ std::vector<Run> straightened(const std::vector<Run>& runs, Walker& walker) {
         if (worth_of(other) > worth_of(old)) {
           result.resize(result.size() - (k - last_jump));
           result.insert(result.end(), other.begin() + 1, other.end() - 1);
+          jump = 0;
         }
       }
-      last_jump = k;
     }
     result.push_back(runs[k]);
   }

@@ -40,6 +40,9 @@ class Tokens {
     if (equal(a, b)) return kEqualScore;
     return compare(a, b) == Likeness::substitutable ? kSubstitutionScore : kImpossible;
   }
+  /// A number below num_kinds(), the same for the same (name, grid, block).
+  std::uint32_t kind_of(std::uint32_t token) const { return token & ~kVague; }
+  std::size_t num_kinds() const { return kinds_.size(); }
   /// A number that is the same for tokens that may be equal, to look for equal stretches by.
   std::uint64_t coarse(std::uint32_t token) const { return coarse_[token & ~kVague]; }
 

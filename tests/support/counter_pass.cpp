@@ -52,7 +52,7 @@ Program make_program(const PassOptions& options, Random& random) {
   append(any_kernels(random, 8));
   for (std::size_t layer = 0; layer < options.num_layers; layer++) append(backward);
   append(any_kernels(random, 3));
-  program.special = any_kernels(random, 60);
+  program.special = any_kernels(random, 100);
   return program;
 }
 
@@ -95,7 +95,7 @@ Places disturb(TracedRun& run, Random& random, std::size_t dropped, std::size_t 
     result.push_back(placed);
     if (dice[i] < dropped + added) {
       Dispatch extra = any_kernel(random);
-      if (!apart) extra.name = next_name++;
+      if (!apart) extra.name = extra.grid = next_name++;
       result.push_back({extra, kNowhere, kNowhere});
     } else if (is_disturbed(i)) {
       // The library chose another kernel: mostly one that was not there before.

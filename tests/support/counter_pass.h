@@ -18,7 +18,7 @@ struct PassOptions {
   std::size_t trace_first = 3, trace_iterations = 4;  ///< iterations of the program that the trace holds
   std::size_t pass_first = 0, pass_iterations = 12;   ///< those the pass holds; its own warm-up lies before
   std::size_t pass_warmup = 0;                        ///< iterations like all others, before the first
-  std::size_t special_iteration = SIZE_MAX;           ///< one with 60 more kernels, an optimizer step
+  std::size_t special_iteration = SIZE_MAX;           ///< one with 100 more kernels, an optimizer step
   bool start_of_program = false;                      ///< both begin with 150 kernels of initialisation
   std::size_t dropped_percent = 1, added_percent = 1, renamed_percent = 1;
   bool trace_loses = false;  ///< the trace has 1 % dropped as well
