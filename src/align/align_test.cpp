@@ -149,5 +149,23 @@ TEST(Align, MarksWithoutACommonNumberAreNoMarks) {
   EXPECT_EQ(align({trace, a}, {pass, b}).verdict, AlignmentVerdict::iteration_ambiguous);
 }
 
+// So long that the index of stretches keeps only some of them.
+TEST(Align, LongSequences) {
+  constexpr std::uint32_t kSize = 2'200'000, kEach = 1'000;
+  std::vector<Dispatch> trace(kSize), pass;
+  for (std::uint32_t i = 0; i < kSize; i++) {
+    trace[i] = {i, 1, 1};
+    if (i % kEach != 0) pass.push_back(trace[i]);
+  }
+  const Alignment alignment = aligned(trace, pass);
+  EXPECT_EQ(alignment.num_unique, kSize - kSize / kEach);
+  EXPECT_EQ(alignment.num_only_trace, kSize / kEach);
+  EXPECT_EQ(alignment.verdict, AlignmentVerdict::gapped);
+  for (std::uint32_t i = 0; i < kSize; i++) {
+    const std::uint32_t expected = i % kEach == 0 ? kUnmatched : i - i / kEach - 1;
+    ASSERT_EQ(alignment.matches[i].pass, expected);
+  }
+}
+
 }  // namespace
 }  // namespace chopper

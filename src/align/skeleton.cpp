@@ -381,6 +381,18 @@ Anchor find_start(const Tokens& tokens, const StretchIndex& index, Walker& walke
   const std::size_t shorter = std::min(rows, columns);
   anchors.push_back({rows - shorter / 2, columns - shorter / 2});
   anchors.push_back({shorter / 2, shorter / 2});
+  // What a start leaves over of the shorter side at its ends, though the other could hold it, when one side goes on to
+  // lose as much more than the other as around the start.
+  const auto left_over = [&](const Anchor& anchor, std::span<const Run> runs) {
+    if (runs.empty()) return static_cast<std::int64_t>(shorter);
+    const double pace = static_cast<double>(runs.back().first - runs.front().first + 1) /
+                        static_cast<double>(runs.back().second - runs.front().second + 1);
+    const double before = std::min(static_cast<double>(anchor.first), pace * static_cast<double>(anchor.second));
+    const double behind =
+        std::min(static_cast<double>(rows - anchor.first), pace * static_cast<double>(columns - anchor.second));
+    const double most = std::min(static_cast<double>(rows), pace * static_cast<double>(columns));
+    return static_cast<std::int64_t>(most - before - behind);
+  };
   Anchor best;
   std::int64_t most_worth = INT64_MIN;
   for (Anchor anchor : anchors) {
@@ -388,11 +400,13 @@ Anchor find_start(const Tokens& tokens, const StretchIndex& index, Walker& walke
     std::int64_t worth = worth_of(runs);
     // In the wrong layer, the way found the right one at its end.
     const Anchor middle = middle_of_longest(runs);
-    runs = try_start(tokens, walker, middle);
-    if (worth_of(runs) > worth) {
+    std::vector<Run> others = try_start(tokens, walker, middle);
+    if (worth_of(others) > worth) {
+      runs = std::move(others);
       worth = worth_of(runs);
       anchor = middle;
     }
+    worth -= left_over(anchor, runs);
     if (worth > most_worth) {
       most_worth = worth;
       best = anchor;

@@ -273,11 +273,13 @@ Totals totals_of(PassOptions options, bool with_marks, std::uint64_t num_seeds,
   return totals;
 }
 
-void expect_right(const char* what, const Totals& totals) {
+// At least `share` of the records whose dispatch is in the pass have it. What is not right is one of equal kernels in a
+// row, of which some are missing: it is marked, but of two it is the wrong one half of the time.
+void expect_right(const char* what, const Totals& totals, double share = 0.999) {
   std::cout << what << ": " << totals.num_records << " records, " << totals.num_possible - totals.num_right << " of "
             << totals.num_possible << " not right, " << totals.num_wrong << " wrong, " << totals.num_off_place
             << " off place, " << totals.num_transferred << " transferred\n";
-  EXPECT_GE(static_cast<double>(totals.num_right), 0.999 * static_cast<double>(totals.num_possible)) << what;
+  EXPECT_GE(static_cast<double>(totals.num_right), share * static_cast<double>(totals.num_possible)) << what;
   EXPECT_LE(static_cast<double>(totals.num_off_place), 0.001 * static_cast<double>(totals.num_possible)) << what;
 }
 
@@ -300,6 +302,14 @@ TEST(AlignmentProperty, SimulatedPassesOfEqualIterations) {
   options.num_layers = 32;
   options.trace_iterations = 8;
   expect_right("32 layers", totals_of(options, false, 20, AlignmentVerdict::iteration_ambiguous));
+  options.trace_iterations = 100;
+  options.pass_iterations = 110;
+  // With the losses of the trace 4 in 100 are disturbed, and the two programs have equal kernels in a row in their
+  // layers.
+  expect_right("100 iterations, lossy trace", totals_of(options, false, 2, AlignmentVerdict::iteration_ambiguous),
+               0.998);
+  options.trace_loses = false;
+  expect_right("100 iterations", totals_of(options, false, 2, AlignmentVerdict::iteration_ambiguous));
 }
 
 TEST(AlignmentProperty, SimulatedPassesThatSomethingFixes) {
