@@ -112,6 +112,7 @@ class Aligner {
     refine(tokens_, bounds, runs, local_, pairs_);
     for (std::size_t k = 0; k < group.iterations.size(); k++) {
       const Box& box = group.iterations[k];
+      mark_uncertain_gaps(tokens_, walker_, box, pairs_);
       for (std::size_t i = box.first_begin; i < box.first_end; i++) {
         by_marks_[i] = 1;
         // The marks say which iteration it is: what could lie elsewhere lies elsewhere in this one.

@@ -11,4 +11,7 @@ namespace chopper {
 /// Sets `transferred` of the pairs of two whole sequences (docs/reference/alignment.md, 5).
 void mark_transferred(const Tokens& tokens, const StretchIndex& index, Walker& walker, std::span<Pair> pairs);
 
+/// Sets `uncertain` of the pairs of `box`, an iteration, that fit on both sides of a large gap.
+void mark_uncertain_gaps(const Tokens& tokens, Walker& walker, const Box& box, std::span<Pair> pairs);
+
 }  // namespace chopper

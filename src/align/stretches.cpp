@@ -10,6 +10,9 @@ namespace {
 // 16 dispatches are longer than what a layer repeats inside itself, and with 3 in 100 disturbed still whole three times
 // of five. Below 256 dispatches iterations are toys of tests.
 constexpr std::size_t kLength = 16, kShortLength = 4, kShortSequence = 256;
+// Shorter ones are needed where the library chose another kernel in every layer. 4 in 100 disturbed leave half in
+// common.
+constexpr double kEnoughInCommon = 0.3;
 // Stretches that are kept, at most: 4 million take some 100 MB.
 constexpr std::size_t kMostStretches = 4'000'000;
 
@@ -77,7 +80,23 @@ std::vector<Stretch> stretches_of(const Tokens& tokens, std::span<const std::uin
 
 StretchIndex::StretchIndex(const Tokens& tokens) {
   const std::size_t shorter = std::min(tokens.first().size(), tokens.second().size());
-  length_ = shorter < kShortSequence ? kShortLength : kLength;
+  std::size_t best_length = kShortLength;
+  double best_share = -1;
+  for (length_ = shorter < kShortSequence ? kShortLength : kLength; length_ >= kShortLength; length_ /= 2) {
+    build(tokens);
+    const double share = share_in_common();
+    if (share >= kEnoughInCommon) return;
+    if (share > best_share) {
+      best_share = share;
+      best_length = length_;
+    }
+  }
+  const bool is_built = best_length == kShortLength;
+  length_ = best_length;
+  if (!is_built) build(tokens);
+}
+
+void StretchIndex::build(const Tokens& tokens) {
   const std::size_t total = tokens.first().size() + tokens.second().size();
   const int sample_bits = static_cast<int>(std::bit_width(total / kMostStretches));
   KindsByHash kinds;
@@ -85,6 +104,13 @@ StretchIndex::StretchIndex(const Tokens& tokens) {
   second_.stretches = stretches_of(tokens, tokens.second(), length_, sample_bits, kinds);
   sort_by_kind(first_, kinds.size());
   sort_by_kind(second_, kinds.size());
+}
+
+// Of the stretches of the first side, which is the shorter one.
+double StretchIndex::share_in_common() const {
+  std::size_t number = 0;
+  for (const Stretch& stretch : first_.stretches) number += second_of(stretch.kind).empty() ? 0u : 1u;
+  return first_.stretches.empty() ? 0 : static_cast<double>(number) / static_cast<double>(first_.stretches.size());
 }
 
 void StretchIndex::sort_by_kind(Side& side, std::size_t num_kinds) {

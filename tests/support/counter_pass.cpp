@@ -16,6 +16,9 @@ constexpr std::uint32_t kNumNames = 60, kNumShapes = 25;
 // else in every respect: a dropped kernel, and the same one added beside it.
 constexpr std::int64_t kApart = 4;
 
+// What is added to the number of a name to have another one.
+constexpr std::uint32_t kRetuned = 1'000'000;
+
 struct Program {
   std::vector<Dispatch> start, iteration, special;
 };
@@ -74,7 +77,7 @@ using Places = std::set<std::pair<std::int64_t, std::int64_t>>;
 
 // Disturbs `run` and returns where; leaves the places of `spared` and those beside them alone.
 Places disturb(TracedRun& run, Random& random, std::size_t dropped, std::size_t added, std::size_t renamed,
-               const Places& spared) {
+               std::uint32_t num_retuned, const Places& spared) {
   const auto is_spared = [&](const Placed& placed) {
     const auto near = spared.lower_bound({placed.iteration, placed.place - kApart});
     return near != spared.end() && near->first == placed.iteration && near->second <= placed.place + kApart;
@@ -95,6 +98,7 @@ Places disturb(TracedRun& run, Random& random, std::size_t dropped, std::size_t 
     result.push_back(placed);
     if (dice[i] < dropped + added) {
       Dispatch extra = any_kernel(random);
+      if (extra.name < num_retuned) extra.name += kRetuned;
       if (!apart) extra.name = extra.grid = next_name++;
       result.push_back({extra, kNowhere, kNowhere});
     } else if (is_disturbed(i)) {
@@ -128,9 +132,14 @@ TraceAndPass make_trace_and_pass(const PassOptions& options, Random& random) {
   append_iterations(runs.pass, program, options, -static_cast<std::int64_t>(options.pass_warmup), options.pass_warmup);
   append_iterations(runs.pass, program, options, static_cast<std::int64_t>(options.pass_first),
                     options.pass_iterations);
-  const Places places =
-      disturb(runs.pass, random, options.dropped_percent, options.added_percent, options.renamed_percent, {});
-  if (options.trace_loses) disturb(runs.trace, random, 1, 0, 0, places);
+  for (Placed& placed : runs.pass.placed) {
+    if (placed.dispatch.name < options.num_retuned) placed.dispatch.name += kRetuned;
+  }
+  const auto middle = runs.trace.placed.begin() + std::ssize(runs.trace.placed) / 2;
+  runs.trace.placed.erase(middle, middle + static_cast<std::ptrdiff_t>(options.lost_in_trace));
+  const Places places = disturb(runs.pass, random, options.dropped_percent, options.added_percent,
+                                options.renamed_percent, options.num_retuned, {});
+  if (options.trace_loses) disturb(runs.trace, random, 1, 0, 0, 0, places);
   finish(runs.trace);
   finish(runs.pass);
   return runs;

@@ -21,7 +21,9 @@ struct PassOptions {
   std::size_t special_iteration = SIZE_MAX;           ///< one with 100 more kernels, an optimizer step
   bool start_of_program = false;                      ///< both begin with 150 kernels of initialisation
   std::size_t dropped_percent = 1, added_percent = 1, renamed_percent = 1;
-  bool trace_loses = false;  ///< the trace has 1 % dropped as well
+  bool trace_loses = false;       ///< the trace has 1 % dropped as well
+  std::uint32_t num_retuned = 0;  ///< of 60 names, those that are others in all of the pass: the library chose anew
+  std::size_t lost_in_trace = 0;  ///< records in a row that are missing in the middle of the trace
 };
 
 /// A dispatch and where in the program it is; kNowhere for added ones.
