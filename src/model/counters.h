@@ -98,11 +98,12 @@ struct CounterValueTable {
   std::vector<std::uint32_t> dispatch;  ///< row of PassDispatchTable
   std::vector<std::uint32_t> counter;   ///< index into CounterPass::counters
   std::vector<double> value;            ///< sum over the instances of the hardware
+  std::vector<double> maximum;          ///< largest of the instances; NaN where the file has the sum alone
   std::vector<std::uint64_t> offset;    ///< byte of its row in the uncompressed text
 
   static constexpr auto columns() {
     using T = CounterValueTable;
-    return std::make_tuple(&T::dispatch, &T::counter, &T::value, &T::offset);
+    return std::make_tuple(&T::dispatch, &T::counter, &T::value, &T::maximum, &T::offset);
   }
 };
 

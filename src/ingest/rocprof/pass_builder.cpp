@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -152,6 +153,7 @@ void PassBuilder::value(std::uint32_t dispatch, std::uint32_t counter, double va
   values.dispatch.push_back(dispatch);
   values.counter.push_back(counter);
   values.value.push_back(value);
+  values.maximum.push_back(std::numeric_limits<double>::quiet_NaN());
   values.offset.push_back(offset);
 }
 
