@@ -221,6 +221,22 @@ AlignmentVerdict verdict_of(const Alignment& alignment, bool is_partial, bool is
 
 }  // namespace
 
+std::string_view to_string(AlignmentVerdict verdict) {
+  switch (verdict) {
+    case AlignmentVerdict::exact:
+      return "exact";
+    case AlignmentVerdict::gapped:
+      return "gapped";
+    case AlignmentVerdict::iteration_ambiguous:
+      return "iteration_ambiguous";
+    case AlignmentVerdict::partial:
+      return "partial";
+    case AlignmentVerdict::unmatched:
+      return "unmatched";
+  }
+  return "unmatched";
+}
+
 Alignment align(const DispatchSequence& trace, const DispatchSequence& pass) {
   CHOPPER_CHECK(trace.dispatches.size() < kUnmatched && pass.dispatches.size() < kUnmatched);
   // The shorter side is always the first, so that the exchange of sides cannot change the answer.

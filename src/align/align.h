@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace chopper {
@@ -68,6 +69,8 @@ enum class AlignmentVerdict : std::uint8_t {
   partial,              ///< a stretch was too hard: what has no match there may still have a partner
   unmatched,            ///< nothing was matched
 };
+
+std::string_view to_string(AlignmentVerdict verdict);
 
 struct Alignment {
   std::vector<Match> matches;      ///< one for each record of the trace; matched dispatches of the pass ascend

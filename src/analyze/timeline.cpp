@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyze/collectives.h"
+#include "analyze/compute_kernels.h"
 #include "analyze/device_work.h"
 #include "analyze/host_blockers.h"
 #include "analyze/launches.h"
@@ -208,6 +209,12 @@ std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLa
         [&] { count_records(gpu, labels, work.rows, summary); },
     };
     if (times != nullptr) tasks.emplace_back([&] { set_times(trace, labels, work, *times); });
+    if (options.keep_compute) {
+      tasks.emplace_back([&] {
+        summary.compute_kernels =
+            std::make_shared<const ComputeKernels>(keep_compute_kernels(trace, labels, work, selected, spec));
+      });
+    }
     run_tasks(options.threads, tasks);
   }
   return summaries;

@@ -39,6 +39,7 @@ struct SummaryOptions {
   std::span<const GpuSpec> known = {};         ///< the gpus there are
   std::optional<std::string> gpu_spec;         ///< key of the one that was stated
   const HostBlockerRules* blockers = nullptr;  ///< nullptr: none are looked for
+  bool keep_compute = false;                   ///< fill GpuSummary::compute_kernels
   unsigned threads = 1;
 };
 

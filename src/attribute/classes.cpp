@@ -139,4 +139,11 @@ void classify_gpu_work(const TraceTables& trace, const ClassRules& rules, GpuWor
   }
 }
 
+GpuClass class_of_kernel_name(const ClassRules& rules, std::string_view name) {
+  const KernelNameFacts facts = kernel_name_facts(rules, name);
+  if (facts.memory == KernelNameFacts::Memory::copy) return GpuClass::memcpy;
+  if (facts.memory == KernelNameFacts::Memory::fill) return GpuClass::memset;
+  return facts.comm ? GpuClass::comm : facts.split;
+}
+
 }  // namespace chopper

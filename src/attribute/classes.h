@@ -12,6 +12,9 @@ namespace chopper {
 /// Whether work below a host range of this name packs or unpacks communication buffers.
 bool is_copy_range(const ClassRules& rules, std::string_view range_name);
 
+/// The class of a kernel of which nothing but the name is known.
+GpuClass class_of_kernel_name(const ClassRules& rules, std::string_view name);
+
 /// Fills `gpu_class` from `range` and `operation_range`, and takes `comm_copy` back from collectives.
 void classify_gpu_work(const TraceTables& trace, const ClassRules& rules, GpuWorkLabels& labels);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several files at once, each with its share of the threads.
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -11,7 +12,9 @@
 #include "engine/engine.h"
 #include "engine/facts.h"
 #include "engine/memory_budget.h"
+#include "engine/recognise.h"
 #include "engine/rules.h"
+#include "ingest/format.h"
 
 namespace chopper {
 namespace {
@@ -20,6 +23,25 @@ std::uint64_t size_of(const std::filesystem::path& path) {
   std::error_code error;
   const std::uint64_t size = std::filesystem::file_size(path, error);
   return error ? 0 : size;
+}
+
+// Recognises the files; one that cannot be is left to its reading, which says why. Returns whether any is of a counter
+// pass.
+bool recognise_all(std::vector<RunFiles::File>& files, const std::string& forced, unsigned threads) {
+  std::vector<std::function<void()>> tasks;
+  for (RunFiles::File& file : files) {
+    tasks.emplace_back([&file, &forced] {
+      try {
+        const Result<const TraceFormat*> format = recognise(file.path, forced);
+        if (format.ok()) file.format = format.value();
+      } catch (const std::exception&) {
+        file.format = nullptr;
+      }
+    });
+  }
+  run_tasks(threads, tasks);
+  return std::any_of(files.begin(), files.end(),
+                     [](const RunFiles::File& file) { return file.format != nullptr && file.format->holds_passes; });
 }
 
 }  // namespace
@@ -49,6 +71,7 @@ Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const
   }
   const std::size_t that_fit = options.memory_bytes > 0 ? files_at_once(needs, options.memory_bytes) : num_files;
   const auto at_once = static_cast<unsigned>(std::min<std::size_t>(threads, that_fit));
+  options.keep_compute = recognise_all(run.files, options.format, threads);
   std::vector<std::optional<Result<InputSummary>>> results(num_files);
   std::vector<std::function<void()>> tasks;
   for (const std::size_t file : order) {

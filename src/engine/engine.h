@@ -22,6 +22,7 @@
 namespace chopper {
 
 struct AttributionRules;
+struct TraceFormat;
 
 /// How far a long read is; written by workers, read by whoever shows it.
 struct Progress {
@@ -35,10 +36,11 @@ struct RunOptions {
   std::uint64_t memory_bytes = 0;  ///< about the most to take at once while reading; 0: no limit
   bool strict = false;             ///< a skipped or lost record fails the run
   bool keep_kernels = false;       ///< fill Answer::kernels
-  std::string iteration_mark;      ///< beginning of the names of ranges that mark iterations; empty: known ones
-  bool grain_layer = false;        ///< the operations table tells layers apart
-  bool grain_iteration = false;    ///< and iterations
-  std::string format;              ///< force an input format; empty: by content
+  bool keep_compute = false;     ///< keep what counter passes are aligned with; analyse_run sets it where there are any
+  std::string iteration_mark;    ///< beginning of the names of ranges that mark iterations; empty: known ones
+  bool grain_layer = false;      ///< the operations table tells layers apart
+  bool grain_iteration = false;  ///< and iterations
+  std::string format;            ///< force an input format; empty: by content
   std::map<std::string, std::int64_t> set_rank;  ///< file (path or name) -> rank
   std::optional<std::int64_t> only_rank;         ///< restrict rows
   std::optional<std::int64_t> only_gpu;
@@ -55,8 +57,9 @@ struct RunOptions {
 struct RunFiles {
   struct File {
     std::filesystem::path path;
-    std::string shown;   ///< relative to the RUN argument it was found in
-    bool named = false;  ///< given on the command line: must be readable
+    std::string shown;                    ///< relative to the RUN argument it was found in
+    bool named = false;                   ///< given on the command line: must be readable
+    const TraceFormat* format = nullptr;  ///< where it was recognised before
   };
   std::vector<File> files;
   std::vector<File> facts;  ///< chopper.toml of each RUN directory: the one nearest to it
@@ -89,6 +92,7 @@ struct Answer {
   std::vector<LaunchRow> launch;
   std::vector<HostBlockerRow> host_blockers;
   std::vector<CollectiveRow> collectives;
+  std::vector<AlignmentRow> alignment;
   std::vector<MemoryRow> memory;
   std::vector<ThroughputRow> throughput;
   std::vector<KernelSummaryRow> kernel_summary;

@@ -10,6 +10,7 @@
 
 #include "catalog/gpus.h"
 #include "catalog/group_dimensions.h"
+#include "engine/align_passes.h"
 #include "engine/engine.h"
 #include "engine/job.h"
 #include "engine/match_collectives.h"
@@ -60,6 +61,7 @@ void add_memory_rows(std::size_t index, const InputSummary& input, std::optional
 /// `matched`: one for each collective of the gpu.
 void add_collective_rows(const GpuSource& source, std::span<const MatchedCollective> matched,
                          const GroupDimensionRules& rules, const Selection& selection, Answer& answer);
+AlignmentRow alignment_row(const std::vector<InputSummary>& inputs, const PassAlignment& alignment);
 /// The steps of a job: of all its gpus, whichever are selected. `number`: of the job; absent when there is one only.
 void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, const Field<std::int64_t>& number,
                    const Selection& selection, Answer& answer);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "catalog/gpus.h"
+#include "engine/align_passes.h"
 #include "engine/engine.h"
 #include "engine/join_agents.h"
 #include "engine/make_rows.h"
@@ -201,6 +202,12 @@ std::vector<JobFacts> facts_of_jobs(const std::vector<Job>& jobs, const std::vec
   return facts;
 }
 
+bool is_shown(const std::vector<InputSummary>& inputs, const PassAlignment& alignment, const RunOptions& options) {
+  const InputSummary& trace = inputs[alignment.input];
+  return (!options.only_rank || trace.facts.rank == options.only_rank) &&
+         (!options.only_gpu || trace.gpus[alignment.gpu].device == *options.only_gpu);
+}
+
 }  // namespace
 
 Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog run_health, const RunOptions& options) {
@@ -226,6 +233,10 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   const std::vector<Job> jobs = find_jobs(summaries);
   const std::vector<std::size_t> job_of = job_of_inputs(jobs, summaries.size());
   note_jobs(summaries, jobs, run_health);
+
+  CHOPPER_TRY(const ClassRules classes, embedded_class_rules());
+  const std::vector<PassAlignment> alignments =
+      align_passes(summaries, jobs, classes, options.iteration_mark, std::max(1u, options.threads));
 
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
   Answer answer;
@@ -278,6 +289,9 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     return Error{ErrorCode::usage, "the selection holds no gpu work", "",
                  "there are " + selectable(summaries) + " (chopper report RUN --csv - --grain layer,iteration)"};
   }
+  for (const PassAlignment& alignment : alignments) {
+    if (is_shown(summaries, alignment, options)) answer.alignment.push_back(alignment_row(summaries, alignment));
+  }
   answer.jobs = facts_of_jobs(jobs, sources, options.only_rank || options.only_gpu);
   for (std::size_t j = 0; j < jobs.size(); j++) {
     if (answer.jobs[j].selected) add_step_rows(summaries, jobs[j], job_field(jobs, j), options.selection, answer);
@@ -294,6 +308,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   sort_rows(answer.launch);
   sort_rows(answer.host_blockers);
   sort_rows(answer.collectives);
+  sort_rows(answer.alignment);
   sort_rows(answer.memory);
   sort_rows(answer.kernel_summary);
   answer.throughput = throughput_rows(answer, summaries, jobs, known);  // behind the steps

@@ -143,7 +143,10 @@ KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels
 namespace {
 
 Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& options, unsigned threads) {
-  CHOPPER_TRY(const TraceFormat* format, recognise(file.path, options.format));
+  const TraceFormat* format = file.format;
+  if (format == nullptr) {
+    CHOPPER_TRY(format, recognise(file.path, options.format));
+  }
   std::shared_ptr<const AttributionRules> rules = options.rules;
   if (rules == nullptr) {
     CHOPPER_TRY(rules, load_rules(options));
@@ -152,7 +155,7 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   read.threads = threads;
   read.window_bytes = options.window_bytes;
   read.bytes_done = options.progress != nullptr ? &options.progress->bytes_done : nullptr;
-  CHOPPER_TRY(const TraceTables trace, format->read([&] { return open_byte_source(file.path); }, file.shown, read));
+  CHOPPER_TRY(TraceTables trace, format->read([&] { return open_byte_source(file.path); }, file.shown, read));
   InputSummary summary;
   summary.path = file.shown;
   summary.full_path = file.path.string();
@@ -164,6 +167,7 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   summary.health = trace.health;
   if (trace.pass) {
     summary.pass = summarise_pass(*trace.pass);
+    summary.pass_tables = std::make_shared<const CounterPass>(std::move(*trace.pass));
     set_rank(file, options, summary);
     return summary;
   }
@@ -181,6 +185,7 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   how.gpu_spec = options.facts.gpu_spec;
   CHOPPER_TRY(const HostBlockerRules blockers, embedded_host_blocker_rules());
   how.blockers = &blockers;
+  how.keep_compute = options.keep_compute;
   how.threads = threads;
   summary.gpus = summarise_gpus(trace, labels, how, summary.health, options.keep_kernels ? &times : nullptr);
   summary.memory = summarise_memory(trace, labels.iterations);

@@ -38,6 +38,7 @@ struct TraceFormat {
   Confidence (*sniff)(std::string_view head);
   /// Reads a file to its end. `open` may be called more than once; `shown` names the file in health records.
   Result<TraceTables> (*read)(const SourceOpener& open, std::string_view shown, const ReadOptions& options);
+  bool holds_passes = false;  ///< its files are of counter passes, not traces
 };
 
 /// The registered formats, in order of name; generated from formats/*.cpp.

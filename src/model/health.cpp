@@ -67,6 +67,9 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
     {"instances_dropped", Severity::note, "dispatches with more than 3 TCC counters, of a writer that keeps 512 instances (ROCm 6.2)", "sums of these dispatches may be too small, on gpus with 128 L2 channels they are"},
     {"agent_unknown", Severity::note, "no gpu of the agent_info beside it is what dispatches call their gpu", "facts of this gpu (product, XCCs, clock) are not known"},
     {"agent_ambiguous", Severity::note, "numbers of agents fit two ways of counting; read as an index over visible agents", "facts of this gpu may be those of another"},
+    {"pass_without_gpu", Severity::note, "counters of a gpu that is none of the traces, or could be several", "these counters are in no figure"},
+    {"pass_poorly_aligned", Severity::note, "less than 95 % of the time of computation has a partner in a counter pass", "figures from this pass are of a part of the kernels"},
+    {"pass_not_aligned", Severity::note, "less than 50 % of the time of computation has a partner in a counter pass", "this pass is in no figure"},
     {"foreign_file", Severity::note, "files in the directory that are not traces", kNoCost},
 }};
 // clang-format on

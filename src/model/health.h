@@ -73,6 +73,9 @@ enum class HealthKind : std::uint8_t {
   instances_dropped,
   agent_unknown,
   agent_ambiguous,
+  pass_without_gpu,
+  pass_poorly_aligned,
+  pass_not_aligned,
   foreign_file,
   count_  // not a kind
 };

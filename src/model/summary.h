@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "base/quantile_sketch.h"
+#include "model/compute_kernels.h"
 #include "model/rows.h"
 #include "model/trace.h"
 
@@ -133,6 +135,7 @@ struct GpuSummary {
   std::map<std::pair<std::string, std::string>, BlockerSummary> blockers;  ///< by kind and name
   std::vector<CollectiveRecord> collectives;                               ///< in order of (start, offset)
   std::vector<std::string> texts = {""};                                   ///< of collectives; 0: none
+  std::shared_ptr<const ComputeKernels> compute_kernels;  ///< kept only where the run holds counter passes
 };
 
 /// Every gpu record with its labels, kept only with --kernels. Strings are interned in `strings`.
@@ -172,6 +175,7 @@ struct InputSummary {
   std::optional<KernelRecords> kernel_records;
   std::optional<CounterPassSummary>
       pass;  ///< it is a file of a counter pass, not a trace: nothing but facts and health besides
+  std::shared_ptr<const CounterPass> pass_tables;  ///< of such a file
 
   bool is_trace() const { return !pass.has_value(); }
 };

@@ -36,6 +36,7 @@ CHOPPER_TRACE_FORMAT(rocprofv3_csv){
         "shows them, the report does not use them yet",
     .sniff = sniff,
     .read = rocprof::read_table,
+    .holds_passes = true,
 };
 
 }  // namespace chopper

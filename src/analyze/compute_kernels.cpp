@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/compute_kernels.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "analyze/timeline.h"
+#include "analyze/work.h"
+
+namespace chopper {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// Work of the host operator of each kernel: all of it at its first kernel on this gpu.
+class OperatorWork {
+ public:
+  OperatorWork(const TraceTables& trace, const GpuWorkLabels& labels, const GpuSpec* spec)
+      : trace_(trace), labels_(labels), spec_(spec), cache_(trace.strings), told_(num_rows(trace.ranges), false) {}
+
+  void append(std::uint32_t row, ComputeKernelTable& table) {
+    double flops = kUnknown, bytes = kUnknown, flops_ns = kUnknown, bytes_ns = kUnknown;
+    const RowId range = labels_.operation_range[row];
+    if (range != kNoRow) {
+      const std::uint32_t at = index_of(range);
+      const HostRangeTable& ranges = trace_.ranges;
+      if (ranges.shapes[at] != kNoString) {
+        const std::optional<Work>& work =
+            cache_.work_of(ranges.name[at], ranges.shapes[at], ranges.types[at], ranges.values[at]);
+        if (work) tell(*work, told_[at], flops, bytes, flops_ns, bytes_ns);
+        if (work) told_[at] = true;
+      }
+    }
+    table.flops.push_back(flops);
+    table.bytes.push_back(bytes);
+    table.flops_ns.push_back(flops_ns);
+    table.bytes_ns.push_back(bytes_ns);
+  }
+
+ private:
+  void tell(const Work& work, bool is_told, double& flops, double& bytes, double& flops_ns, double& bytes_ns) const {
+    const double share = is_told ? 0 : 1;
+    flops = share * work.flops;
+    if (work.bytes > 0) bytes = share * work.bytes;
+    if (spec_ == nullptr) return;
+    if (work.flops <= 0) {
+      flops_ns = 0;
+    } else if (const std::optional<double> peak = peak_flops(work.peak, *spec_)) {
+      flops_ns = share * work.flops / *peak * 1e9;
+    }
+    if (work.bytes > 0) bytes_ns = share * work.bytes / spec_->memory_gb_per_s;
+  }
+
+  const TraceTables& trace_;
+  const GpuWorkLabels& labels_;
+  const GpuSpec* spec_;
+  WorkCache cache_;
+  std::vector<bool> told_;  // rows of ranges
+};
+
+// The communication a kernel overlaps most: kernels are asked for in order of start.
+class LargestOverlap {
+ public:
+  LargestOverlap(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work)
+      : gpu_(trace.gpu_work), labels_(labels) {
+    for (const std::uint32_t row : work.rows) {
+      if (labels.gpu_class[row] == GpuClass::comm) comm_.push_back(row);
+    }
+  }
+
+  /// Operation of it, in labels.operations; kNoString where there is none.
+  StringId of(Interval kernel) {
+    while (next_ < comm_.size() && gpu_.start_ns[comm_[next_]] < kernel.end) running_.push_back(comm_[next_++]);
+    std::erase_if(running_, [&](std::uint32_t row) { return interval_of(gpu_, row).end <= kernel.start; });
+    std::int64_t most = 0;
+    StringId operation = kNoString;
+    for (const std::uint32_t row : running_) {
+      const Interval comm = interval_of(gpu_, row);
+      const std::int64_t overlap = std::min(comm.end, kernel.end) - std::max(comm.start, kernel.start);
+      if (overlap <= most) continue;
+      most = overlap;
+      operation = labels_.operation[row];
+    }
+    return operation;
+  }
+
+ private:
+  const GpuWorkTable& gpu_;
+  const GpuWorkLabels& labels_;
+  GpuRows comm_;  // in order of start
+  std::size_t next_ = 0;
+  GpuRows running_;  // those that may reach into the next kernel
+};
+
+// Threads of the grid modulo 2^32, and of a block.
+void append_extents(const LaunchExtents& extents, ComputeKernelTable& table) {
+  const auto product = [](const Extent& e) { return std::uint64_t{e.x} * e.y * e.z; };
+  const bool has_block = extents.block.known();
+  const std::uint64_t group = product(extents.block);
+  table.group_items.push_back(has_block ? static_cast<std::int64_t>(group) : kNoNumber);
+  const bool has_grid = has_block && extents.grid.known();
+  table.work_items.push_back(has_grid ? static_cast<std::int64_t>(product(extents.grid) * group & 0xffffffffu)
+                                      : kNoNumber);
+}
+
+// Rows of COMP kernels in order of (launch call or else start, start, offset).
+GpuRows in_launch_order(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work) {
+  GpuRows rows;
+  for (const std::uint32_t row : work.rows) {
+    if (is_chain_kernel(trace.gpu_work, labels, row)) rows.push_back(row);
+  }
+  const auto called = [&](std::uint32_t row) {
+    return labels.launch[row] == kNoRow ? trace.gpu_work.start_ns[row]
+                                        : trace.launches.start_ns[index_of(labels.launch[row])];
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) { return called(a) < called(b); });
+  return rows;
+}
+
+}  // namespace
+
+ComputeKernels keep_compute_kernels(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
+                                    const SelectedRows& selected, const GpuSpec* spec) {
+  const GpuWorkTable& gpu = trace.gpu_work;
+  ComputeKernels kept;
+  ComputeKernelTable& table = kept.table;
+  const auto operation_name = [&](StringId id) {
+    return id == kNoString ? kNoString : kept.strings.intern(labels.operations.view(id));
+  };
+  // Overlaps are found in order of start, rows are kept in order of launch.
+  std::vector<StringId> overlapped(num_rows(gpu), kNoString);
+  LargestOverlap largest(trace, labels, work);
+  for (const std::uint32_t row : work.rows) {
+    if (is_chain_kernel(gpu, labels, row)) overlapped[row] = largest.of(interval_of(gpu, row));
+  }
+  OperatorWork operators(trace, labels, spec);
+  for (const std::uint32_t row : in_launch_order(trace, labels, work)) {
+    const std::int32_t k = labels.iteration[row];
+    const Interval kernel = interval_of(gpu, row);
+    table.name.push_back(kept.strings.intern(trace.strings.view(gpu.name[row])));
+    append_extents(launch_extents(trace, labels, row), table);
+    table.start_ns.push_back(kernel.start);
+    table.duration_ns.push_back(gpu.duration_ns[row]);
+    table.overlap_ns.push_back(work.comm.overlap(kernel.start, kernel.end));
+    table.overlapped_with.push_back(operation_name(overlapped[row]));
+    table.phase.push_back(labels.phase[row]);
+    table.operation.push_back(operation_name(labels.operation[row]));
+    table.layer.push_back(labels.layer[row]);
+    table.iteration.push_back(k);
+    table.instance.push_back(labels.instance[row]);
+    table.selected.push_back(selected(row) ? 1 : 0);
+    table.in_steps.push_back(k >= 0 ? work.windows.in_steps[static_cast<std::size_t>(k)] : 0);
+    operators.append(row, table);
+    table.offset.push_back(gpu.offset[row]);
+  }
+  return kept;
+}
+
+}  // namespace chopper

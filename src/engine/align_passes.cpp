@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/align_passes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+
+#include "align/kernel_names.h"
+#include "attribute/classes.h"
+#include "attribute/range_facts.h"
+#include "base/check.h"
+#include "base/parallel.h"
+#include "engine/pass_gpus.h"
+
+namespace chopper {
+namespace {
+
+constexpr std::int64_t kWrap = std::int64_t{1} << 32;  // rocprofv3 writes grids in 32 bits
+
+// Numbers of values that both sides share.
+class SharedKeys {
+ public:
+  std::uint32_t of(std::int64_t value) {
+    if (value == kNoNumber) return kUnknownKey;
+    return keys_.try_emplace(value, static_cast<std::uint32_t>(keys_.size())).first->second;
+  }
+
+ private:
+  std::unordered_map<std::int64_t, std::uint32_t> keys_;
+};
+
+std::int64_t product_of(const Extent& e) {
+  return static_cast<std::int64_t>(std::uint64_t{e.x} * e.y * e.z & 0x7fffffffffffffffu);
+}
+
+// Work-items of a grid, modulo 2^32 and in whole groups: where the trace counts blocks the last one is full.
+std::int64_t work_items_of(const PassKernel& kernel) {
+  std::int64_t items = kernel.grid.known() ? product_of(kernel.grid) : kernel.grid_size;
+  if (items == kNoNumber) return kNoNumber;
+  const std::int64_t group = kernel.workgroup.known() ? product_of(kernel.workgroup) : kernel.workgroup_size;
+  if (group > 0 && items % group != 0 && items < kWrap) items += group - items % group;
+  return items & (kWrap - 1);
+}
+
+std::int64_t group_items_of(const PassKernel& kernel) {
+  return kernel.workgroup.known() ? product_of(kernel.workgroup) : kernel.workgroup_size;
+}
+
+// COMP dispatches of a device in order of dispatch: by their number, else by time, else as in the file.
+std::vector<std::uint32_t> in_dispatch_order(const CounterPass& pass, std::uint32_t device,
+                                             const std::vector<std::uint8_t>& is_compute_kernel) {
+  const PassDispatchTable& table = pass.dispatches;
+  std::vector<std::uint32_t> rows;
+  bool have_ids = true, have_times = true;
+  for (std::uint32_t i = 0; i < num_rows(table); i++) {
+    if (table.device[i] != device || is_compute_kernel[table.kernel[i]] == 0) continue;
+    rows.push_back(i);
+    have_ids = have_ids && table.dispatch_id[i] != kNoNumber;
+    have_times = have_times && table.start_ns[i] != kNoNumber;
+  }
+  const std::vector<std::int64_t>* order = have_ids ? &table.dispatch_id : have_times ? &table.start_ns : nullptr;
+  // Numbers count within a process: of several in one file time tells the order.
+  if (have_ids && have_times && !rows.empty() && std::any_of(rows.begin(), rows.end(), [&](std::uint32_t row) {
+        return table.process[row] != table.process[rows.front()];
+      }))
+    order = &table.start_ns;
+  if (order != nullptr) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return (*order)[a] < (*order)[b]; });
+  }
+  return rows;
+}
+
+// Starts of the iterations on one side, as `align` wants them: numbers grow.
+std::vector<IterationMark> growing(const std::vector<IterationMark>& marks) {
+  std::vector<IterationMark> kept;
+  for (const IterationMark& mark : marks) {
+    if (!kept.empty() && (mark.number <= kept.back().number || mark.begin < kept.back().begin)) continue;
+    kept.push_back(mark);
+  }
+  return kept;
+}
+
+std::vector<IterationMark> marks_of_trace(const GpuSummary& gpu, const ComputeKernelTable& table, MarkKind kind) {
+  if (kind != MarkKind::user && kind != MarkKind::iteration && kind != MarkKind::profiler_step) return {};
+  std::vector<IterationMark> marks;
+  std::int32_t last = -1;
+  for (std::size_t i = 0; i < num_rows(table); i++) {
+    const std::int32_t k = table.iteration[i];
+    if (k <= last) continue;
+    last = k;
+    const Field<std::int64_t>& number = iteration_number(gpu, k);
+    if (!number.present()) return {};
+    marks.push_back({number.value(), i});
+  }
+  return growing(marks);
+}
+
+// The marks of the job that the profiler wrote beside the file: those of the same kind as the trace has, since only
+// then equal numbers mean the same iteration. A mark begins where the first dispatch starts behind it.
+std::vector<IterationMark> marks_of_pass(const std::vector<InputSummary>& inputs, const InputSummary& input,
+                                         const std::vector<std::uint32_t>& dispatches, MarkKind kind,
+                                         std::string_view user_mark) {
+  const PassDispatchTable& table = input.pass_tables->dispatches;
+  const std::filesystem::path folder = std::filesystem::path(input.full_path).parent_path();
+  std::vector<std::pair<std::int64_t, std::int64_t>> starts;  // time, number
+  for (const InputSummary& other : inputs) {
+    if (!other.pass_tables || std::filesystem::path(other.full_path).parent_path() != folder) continue;
+    const PassMarkTable& marks = other.pass_tables->marks;
+    for (std::size_t i = 0; i < num_rows(marks); i++) {
+      if (!dispatches.empty() && marks.process[i] != kNoNumber && table.process[dispatches.front()] != kNoNumber &&
+          marks.process[i] != table.process[dispatches.front()])
+        continue;
+      const MarkName name = mark_of(other.pass_tables->strings.view(marks.name[i]), user_mark);
+      if (name.kind == kind && name.number != kNoNumber) starts.emplace_back(marks.start_ns[i], name.number);
+    }
+  }
+  std::sort(starts.begin(), starts.end());
+  std::vector<IterationMark> marks;
+  std::size_t at = 0;
+  for (const auto& [time, number] : starts) {
+    while (at < dispatches.size() &&
+           (table.start_ns[dispatches[at]] == kNoNumber || table.start_ns[dispatches[at]] < time))
+      at++;
+    marks.push_back({number, at});
+  }
+  return growing(marks);
+}
+
+// Both sides of one alignment.
+struct Sides {
+  std::vector<Dispatch> trace, pass;
+  std::vector<IterationMark> trace_marks, pass_marks;
+};
+
+Sides sides_of(const ComputeKernels& kernels, const CounterPass& pass, const std::vector<std::uint32_t>& dispatches) {
+  std::vector<std::string_view> trace_names, pass_names;
+  for (std::size_t i = 0; i < kernels.strings.size(); i++)
+    trace_names.push_back(kernels.strings.view(StringId{static_cast<std::uint32_t>(i)}));
+  // Names of operations are among the strings of the trace, and of counters among those of the pass: only kernels
+  // count.
+  std::vector<std::uint8_t> is_name(trace_names.size(), 0);
+  for (const StringId name : kernels.table.name) is_name[index_of(name)] = 1;
+  std::vector<std::uint32_t> place(trace_names.size(), 0);
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < trace_names.size(); i++) {
+    place[i] = static_cast<std::uint32_t>(names.size());
+    if (is_name[i] != 0) names.push_back(trace_names[i]);
+  }
+  for (const PassKernel& kernel : pass.kernels)
+    pass_names.push_back(kernel.name == kNoString ? std::string_view() : pass.strings.view(kernel.name));
+  const NameKeys keys = match_kernel_names(names, pass_names);
+  SharedKeys grids, groups;
+  Sides sides;
+  for (std::size_t i = 0; i < num_rows(kernels.table); i++) {
+    sides.trace.push_back({keys.first[place[index_of(kernels.table.name[i])]], grids.of(kernels.table.work_items[i]),
+                           groups.of(kernels.table.group_items[i])});
+  }
+  std::vector<Dispatch> of_kernel;
+  for (std::size_t k = 0; k < pass.kernels.size(); k++) {
+    of_kernel.push_back({pass_names[k].empty() ? kUnknownKey : keys.second[k], grids.of(work_items_of(pass.kernels[k])),
+                         groups.of(group_items_of(pass.kernels[k]))});
+  }
+  for (const std::uint32_t row : dispatches) sides.pass.push_back(of_kernel[pass.dispatches.kernel[row]]);
+  return sides;
+}
+
+// Dispatches of the trace that belong to one iteration: [begin, end) holds all of them, and at most strangers at its
+// borders.
+struct IterationRange {
+  std::size_t begin = SIZE_MAX, end = 0;
+  std::size_t num_kernels = 0, num_matched = 0;
+  std::uint32_t first_pass = kUnmatched, last_pass = 0;
+};
+
+std::vector<IterationRange> iterations_of(const ComputeKernelTable& table, const Alignment& alignment) {
+  std::vector<IterationRange> ranges;
+  for (std::size_t i = 0; i < num_rows(table); i++) {
+    if (table.iteration[i] < 0) continue;
+    const auto k = static_cast<std::size_t>(table.iteration[i]);
+    if (k >= ranges.size()) ranges.resize(k + 1);
+    IterationRange& range = ranges[k];
+    range.begin = std::min(range.begin, i);
+    range.end = i + 1;
+    range.num_kernels++;
+    const std::uint32_t pass = alignment.matches[i].pass;
+    if (pass == kUnmatched) continue;
+    range.num_matched++;
+    range.first_pass = std::min(range.first_pass, pass);
+    range.last_pass = std::max(range.last_pass, pass);
+  }
+  return ranges;
+}
+
+// A pass mostly covers fewer iterations than the trace. Those it does not cover take the values of the iteration that
+// is covered best, by their place in it: iterations of one program are alike, and where one is not, the alignment of
+// the two says so.
+void transfer_to_uncovered(const ComputeKernelTable& table, const Sides& sides, Alignment& alignment) {
+  const std::vector<IterationRange> ranges = iterations_of(table, alignment);
+  const auto best =
+      std::max_element(ranges.begin(), ranges.end(),
+                       [](const IterationRange& a, const IterationRange& b) { return a.num_matched < b.num_matched; });
+  if (best == ranges.end() || 10 * best->num_matched < 9 * best->num_kernels || best->num_matched == 0) return;
+  const std::span<const Dispatch> pass =
+      std::span(sides.pass).subspan(best->first_pass, best->last_pass - best->first_pass + 1);
+  for (const IterationRange& range : ranges) {
+    if (range.num_kernels == 0 || 2 * range.num_matched >= range.num_kernels) continue;
+    const Alignment part =
+        align({std::span(sides.trace).subspan(range.begin, range.end - range.begin), {}}, {pass, {}});
+    for (std::size_t i = 0; i < part.matches.size(); i++) {
+      Match& match = alignment.matches[range.begin + i];
+      if (part.matches[i].pass == kUnmatched || match.pass != kUnmatched) continue;
+      match = part.matches[i];
+      match.pass += best->first_pass;
+      if (match.basis != MatchBasis::ambiguous) match.basis = MatchBasis::transferred;
+    }
+  }
+}
+
+// Counts again after matches were added.
+void count_matches(Alignment& alignment, std::size_t num_pass) {
+  std::vector<std::uint8_t> used(num_pass, 0);
+  alignment.num_matched = alignment.num_substituted = alignment.num_only_trace = 0;
+  alignment.num_marks = alignment.num_unique = alignment.num_transferred = alignment.num_ambiguous = 0;
+  for (const Match& match : alignment.matches) {
+    if (match.pass == kUnmatched) {
+      alignment.num_only_trace++;
+      continue;
+    }
+    used[match.pass] = 1;
+    (match.substituted ? alignment.num_substituted : alignment.num_matched)++;
+    alignment.num_marks += match.basis == MatchBasis::marks ? 1 : 0;
+    alignment.num_unique += match.basis == MatchBasis::unique ? 1 : 0;
+    alignment.num_transferred += match.basis == MatchBasis::transferred ? 1 : 0;
+    alignment.num_ambiguous += match.basis == MatchBasis::ambiguous ? 1 : 0;
+  }
+  alignment.num_only_pass = static_cast<std::size_t>(std::count(used.begin(), used.end(), 0));
+  if (alignment.num_transferred > 0 && alignment.verdict < AlignmentVerdict::iteration_ambiguous)
+    alignment.verdict = AlignmentVerdict::iteration_ambiguous;
+}
+
+void align_one(const std::vector<InputSummary>& inputs, const ClassRules& rules, std::string_view user_mark,
+               PassAlignment& out) {
+  const InputSummary& input = inputs[out.pass];
+  const InputSummary& trace = inputs[out.input];
+  const CounterPass& pass = *input.pass_tables;
+  const ComputeKernels& kernels = *trace.gpus[out.gpu].compute_kernels;
+  std::vector<std::uint8_t> is_compute_kernel;
+  for (const PassKernel& kernel : pass.kernels) {
+    const std::string_view name = kernel.name == kNoString ? std::string_view() : pass.strings.view(kernel.name);
+    is_compute_kernel.push_back(is_compute(class_of_kernel_name(rules, name)) ? 1 : 0);
+  }
+  out.dispatches = in_dispatch_order(pass, out.device, is_compute_kernel);
+  Sides sides = sides_of(kernels, pass, out.dispatches);
+  sides.trace_marks = marks_of_trace(trace.gpus[out.gpu], kernels.table, trace.mark_kind);
+  if (!sides.trace_marks.empty())
+    sides.pass_marks = marks_of_pass(inputs, input, out.dispatches, trace.mark_kind, user_mark);
+  if (sides.pass_marks.empty()) sides.trace_marks.clear();
+  out.alignment = align({sides.trace, sides.trace_marks}, {sides.pass, sides.pass_marks});
+  transfer_to_uncovered(kernels.table, sides, out.alignment);
+  count_matches(out.alignment, sides.pass.size());
+  for (std::size_t i = 0; i < num_rows(kernels.table); i++) {
+    if (kernels.table.selected[i] == 0) continue;
+    out.selected_ns += kernels.table.duration_ns[i];
+    if (out.alignment.matches[i].pass != kUnmatched) out.matched_ns += kernels.table.duration_ns[i];
+  }
+}
+
+void note_quality(std::vector<InputSummary>& inputs, const PassAlignment& done) {
+  const double share = done.matched_share();
+  if (share >= kWarnBelowShare) return;
+  InputSummary& input = inputs[done.pass];
+  const std::string what =
+      fmt::format("{} with {}: {:.1f} % of the time of computation has a partner",
+                  input.pass->devices[done.device].device.text, inputs[done.input].path, 100 * share);
+  input.health.add(share < kRefuseBelowShare ? HealthKind::pass_not_aligned : HealthKind::pass_poorly_aligned,
+                   input.path, what);
+}
+
+}  // namespace
+
+std::vector<PassAlignment> align_passes(std::vector<InputSummary>& inputs, const std::vector<Job>& jobs,
+                                        const ClassRules& rules, std::string_view user_mark, unsigned threads) {
+  std::vector<PassAlignment> alignments;
+  if (jobs.empty()) return alignments;
+  for (std::size_t p = 0; p < inputs.size(); p++) {
+    if (!inputs[p].pass_tables || inputs[p].pass->num_values == 0) continue;
+    for (std::uint32_t d = 0; d < inputs[p].pass->devices.size(); d++) {
+      if (inputs[p].pass->devices[d].num_values == 0) continue;
+      const PassGpu found = find_pass_gpu(inputs, jobs, p, d);
+      if (!found.place) {
+        inputs[p].health.add(HealthKind::pass_without_gpu, inputs[p].path, found.reason);
+        continue;
+      }
+      if (inputs[found.place->input].gpus[found.place->gpu].compute_kernels == nullptr) continue;
+      PassAlignment& next = alignments.emplace_back();
+      next.pass = p;
+      next.device = d;
+      next.input = found.place->input;
+      next.gpu = found.place->gpu;
+    }
+  }
+  std::vector<std::function<void()>> tasks;
+  for (PassAlignment& next : alignments)
+    tasks.emplace_back([&inputs, &rules, user_mark, &next] { align_one(inputs, rules, user_mark, next); });
+  run_tasks(threads, tasks);
+  for (const PassAlignment& done : alignments) note_quality(inputs, done);
+  return alignments;
+}
+
+}  // namespace chopper

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/pass_gpus.h"
+
+#include <algorithm>
+#include <set>
+
+namespace chopper {
+namespace {
+
+struct Candidate {
+  GpuPlace place;
+  std::int32_t device;
+};
+
+// Gpus of the traces that the pass could be of: all, or those of its rank.
+std::vector<Candidate> candidates_of(const std::vector<InputSummary>& inputs, const std::vector<Job>& jobs,
+                                     const std::optional<std::int64_t>& rank) {
+  std::vector<Candidate> found;
+  for (const Job& job : jobs) {
+    for (const std::size_t i : job.inputs) {
+      if (rank && inputs[i].facts.rank != rank) continue;
+      for (std::size_t g = 0; g < inputs[i].gpus.size(); g++) {
+        GpuPlace place;
+        place.input = i;
+        place.gpu = g;
+        found.push_back({place, inputs[i].gpus[g].device});
+      }
+    }
+  }
+  return found;
+}
+
+// Place of a device among those of all passes that count alike, by number: 0 is the first gpu.
+std::optional<std::int64_t> place_in_order(const std::vector<InputSummary>& inputs, const PassDevice& device,
+                                           std::size_t num_gpus) {
+  std::set<std::int64_t> numbers;
+  for (const InputSummary& input : inputs) {
+    if (!input.pass || input.pass->num_values == 0) continue;
+    for (const PassDeviceSummary& other : input.pass->devices) {
+      if (other.device.form == device.form) numbers.insert(other.device.number);
+    }
+  }
+  if (numbers.size() != num_gpus || device.number == kNoNumber) return std::nullopt;
+  return std::distance(numbers.begin(), numbers.find(device.number));
+}
+
+std::string describe(const PassDevice& device) { return device.text.empty() ? "its gpu" : device.text; }
+
+}  // namespace
+
+std::optional<std::int64_t> gpu_index_of(const PassDeviceSummary& device) {
+  if (device.facts.type_index != kNoNumber) return device.facts.type_index;
+  if (device.device.form == AgentForm::gpu && device.device.number != kNoNumber) return device.device.number;
+  return std::nullopt;
+}
+
+PassGpu find_pass_gpu(const std::vector<InputSummary>& inputs, const std::vector<Job>& jobs, std::size_t pass,
+                      std::uint32_t device) {
+  const InputSummary& input = inputs[pass];
+  const PassDeviceSummary& wanted = input.pass->devices[device];
+  std::vector<Candidate> candidates = candidates_of(inputs, jobs, input.facts.rank);
+  if (candidates.empty()) {
+    return {std::nullopt, input.facts.rank ? "no trace of rank " + std::to_string(*input.facts.rank)
+                                           : "there is no trace with gpu work"};
+  }
+  const std::size_t num_counted =
+      static_cast<std::size_t>(std::count_if(input.pass->devices.begin(), input.pass->devices.end(),
+                                             [](const PassDeviceSummary& other) { return other.num_values > 0; }));
+  // Files of one rank: its process uses one gpu, whatever number the profiler gives it.
+  if (candidates.size() == 1 && num_counted <= 1) return {candidates.front().place, ""};
+  if (const std::optional<std::int64_t> index = gpu_index_of(wanted)) {
+    std::vector<Candidate> alike;
+    std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(alike),
+                 [&](const Candidate& c) { return c.device == *index; });
+    if (alike.size() == 1) return {alike.front().place, ""};
+    if (alike.size() > 1) {
+      return {std::nullopt, describe(wanted.device) + " could be that of " + std::to_string(alike.size()) +
+                                " traces: name the rank of the file, --set-rank " + input.path + "=N"};
+    }
+  }
+  // Ordinals that are no indices: both sides in order.
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.device < b.device; });
+  const bool distinct =
+      std::adjacent_find(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+        return a.device == b.device;
+      }) == candidates.end();
+  if (distinct) {
+    if (const auto place = place_in_order(inputs, wanted.device, candidates.size()))
+      return {candidates[static_cast<std::size_t>(*place)].place, ""};
+  }
+  return {std::nullopt, describe(wanted.device) + " is no gpu of the " + std::to_string(candidates.size()) +
+                            " in the traces: collect with rocprofv3 -A type-relative, or name the rank of the file, "
+                            "--set-rank " +
+                            input.path + "=N"};
+}
+
+}  // namespace chopper

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The COMP kernels of one gpu, kept beside its summary where the run holds counter passes: what they are aligned by,
+// and what theory says of them.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "base/string_table.h"
+#include "model/tables.h"
+#include "model/trace.h"
+
+namespace chopper {
+
+/// One row a kernel of class COMP, in order of its launch call; one without a launch record stands where it started.
+/// Strings are interned in `strings`.
+struct ComputeKernelTable {
+  std::vector<StringId> name;
+  std::vector<std::int64_t> work_items;   ///< threads of the grid, modulo 2^32 as rocprofv3 writes them; or kNoNumber
+  std::vector<std::int64_t> group_items;  ///< threads of a block; or kNoNumber
+  std::vector<std::int64_t> start_ns, duration_ns;
+  std::vector<std::int64_t> overlap_ns;   ///< with communication
+  std::vector<StringId> overlapped_with;  ///< operation of the communication it overlaps most, or none
+  std::vector<Phase> phase;
+  std::vector<StringId> operation;      ///< kNoString: unlabelled
+  std::vector<std::int32_t> layer;      ///< or k*Layer(s)
+  std::vector<std::int32_t> iteration;  ///< ordinal, or k*Iteration
+  std::vector<std::uint32_t> instance;  ///< equal for the kernels of one execution of an operation
+  std::vector<std::uint8_t> selected;   ///< 1: the selection of the run holds it
+  std::vector<std::uint8_t> in_steps;   ///< 1: of the iterations that step times are means of
+  /// Of the host operator that launched it, told at the first of its kernels here, 0 at the others; NaN: not known.
+  std::vector<double> flops, bytes;
+  std::vector<double> flops_ns, bytes_ns;  ///< at the peaks of the gpu; NaN: not known
+  std::vector<std::uint64_t> offset;       ///< of its record
+
+  static constexpr auto columns() {
+    using T = ComputeKernelTable;
+    return std::make_tuple(&T::name, &T::work_items, &T::group_items, &T::start_ns, &T::duration_ns, &T::overlap_ns,
+                           &T::overlapped_with, &T::phase, &T::operation, &T::layer, &T::iteration, &T::instance,
+                           &T::selected, &T::in_steps, &T::flops, &T::bytes, &T::flops_ns, &T::bytes_ns, &T::offset);
+  }
+};
+
+struct ComputeKernels {
+  StringTable strings;
+  ComputeKernelTable table;
+};
+
+}  // namespace chopper
