@@ -135,6 +135,8 @@ ComputeKernels keep_compute_kernels(const TraceTables& trace, const GpuWorkLabel
     if (is_chain_kernel(gpu, labels, row)) overlapped[row] = largest.of(interval_of(gpu, row));
   }
   OperatorWork operators(trace, labels, spec);
+  const std::vector<std::uint8_t>& complete = work.windows.complete;
+  const bool any_complete = std::any_of(complete.begin(), complete.end(), [](std::uint8_t c) { return c != 0; });
   for (const std::uint32_t row : in_launch_order(trace, labels, work)) {
     const std::int32_t k = labels.iteration[row];
     const Interval kernel = interval_of(gpu, row);
@@ -150,7 +152,7 @@ ComputeKernels keep_compute_kernels(const TraceTables& trace, const GpuWorkLabel
     table.iteration.push_back(k);
     table.instance.push_back(labels.instance[row]);
     table.selected.push_back(selected(row) ? 1 : 0);
-    table.in_steps.push_back(k >= 0 ? work.windows.in_steps[static_cast<std::size_t>(k)] : 0);
+    table.complete.push_back(k >= 0 && (!any_complete || complete[static_cast<std::size_t>(k)] != 0) ? 1 : 0);
     operators.append(row, table);
     table.offset.push_back(gpu.offset[row]);
   }

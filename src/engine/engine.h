@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "catalog/run_facts.h"
+#include "model/counter_rows.h"
 #include "model/rows.h"
 #include "model/selection.h"
 #include "model/summary.h"
@@ -93,6 +94,8 @@ struct Answer {
   std::vector<HostBlockerRow> host_blockers;
   std::vector<CollectiveRow> collectives;
   std::vector<AlignmentRow> alignment;
+  std::vector<MetricRow> metrics;
+  std::vector<DecompositionRow> decomposition;
   std::vector<MemoryRow> memory;
   std::vector<ThroughputRow> throughput;
   std::vector<KernelSummaryRow> kernel_summary;

@@ -28,7 +28,7 @@ struct ComputeKernelTable {
   std::vector<std::int32_t> iteration;  ///< ordinal, or k*Iteration
   std::vector<std::uint32_t> instance;  ///< equal for the kernels of one execution of an operation
   std::vector<std::uint8_t> selected;   ///< 1: the selection of the run holds it
-  std::vector<std::uint8_t> in_steps;   ///< 1: of the iterations that step times are means of
+  std::vector<std::uint8_t> complete;   ///< 1: of a complete iteration; of any where none is complete
   /// Of the host operator that launched it, told at the first of its kernels here, 0 at the others; NaN: not known.
   std::vector<double> flops, bytes;
   std::vector<double> flops_ns, bytes_ns;  ///< at the peaks of the gpu; NaN: not known
@@ -38,7 +38,7 @@ struct ComputeKernelTable {
     using T = ComputeKernelTable;
     return std::make_tuple(&T::name, &T::work_items, &T::group_items, &T::start_ns, &T::duration_ns, &T::overlap_ns,
                            &T::overlapped_with, &T::phase, &T::operation, &T::layer, &T::iteration, &T::instance,
-                           &T::selected, &T::in_steps, &T::flops, &T::bytes, &T::flops_ns, &T::bytes_ns, &T::offset);
+                           &T::selected, &T::complete, &T::flops, &T::bytes, &T::flops_ns, &T::bytes_ns, &T::offset);
   }
 };
 

@@ -76,6 +76,7 @@ enum class HealthKind : std::uint8_t {
   pass_without_gpu,
   pass_poorly_aligned,
   pass_not_aligned,
+  passes_disagree,
   foreign_file,
   count_  // not a kind
 };

@@ -59,6 +59,44 @@ std::string_view to_string(Reason reason) {
       return "no_complete_iteration";
     case Reason::peak_exceeded:
       return "peak_exceeded";
+    case Reason::no_counters:
+      return "no_counters";
+    case Reason::needs_counter:
+      return "needs_counter";
+    case Reason::no_theory:
+      return "no_theory";
+    case Reason::no_executed_work:
+      return "no_executed_work";
+    case Reason::no_matrix_cycles:
+      return "no_matrix_cycles";
+    case Reason::no_gpu_cycles:
+      return "no_gpu_cycles";
+    case Reason::no_pass_times:
+      return "no_pass_times";
+    case Reason::no_peak_clock:
+      return "no_peak_clock";
+    case Reason::few_matched:
+      return "few_matched";
+    case Reason::no_clock:
+      return "no_clock";
+    case Reason::few_clocks:
+      return "few_clocks";
+    case Reason::no_memory_clock:
+      return "no_memory_clock";
+    case Reason::unidentifiable:
+      return "unidentifiable";
+    case Reason::zero_value:
+      return "zero_value";
+    case Reason::few_iterations:
+      return "few_iterations";
+    case Reason::few_resamples:
+      return "few_resamples";
+    case Reason::not_in_mode:
+      return "not_in_mode";
+    case Reason::not_needed:
+      return "not_needed";
+    case Reason::no_waits:
+      return "no_waits";
     case Reason::no_memory_totals:
       return "no_memory_totals";
     case Reason::instances_differ:

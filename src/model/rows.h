@@ -43,7 +43,26 @@ enum class Reason : std::uint8_t {
   no_complete_iteration,
   no_memory_totals,
   instances_differ,
-  peak_exceeded
+  peak_exceeded,
+  no_counters,
+  needs_counter,
+  no_theory,
+  no_executed_work,
+  no_matrix_cycles,
+  no_gpu_cycles,
+  no_pass_times,
+  no_peak_clock,
+  few_matched,
+  no_clock,
+  few_clocks,
+  no_memory_clock,
+  unidentifiable,
+  zero_value,
+  few_iterations,
+  few_resamples,
+  not_in_mode,
+  not_needed,
+  no_waits
 };
 std::string_view to_string(Reason reason);
 inline constexpr Reason kAllReasons[] = {Reason::rank_unknown,     Reason::device_unknown,
@@ -60,7 +79,16 @@ inline constexpr Reason kAllReasons[] = {Reason::rank_unknown,     Reason::devic
                                          Reason::no_peak,          Reason::no_batch,
                                          Reason::no_model,         Reason::no_complete_iteration,
                                          Reason::no_memory_totals, Reason::instances_differ,
-                                         Reason::peak_exceeded};
+                                         Reason::peak_exceeded,    Reason::no_counters,
+                                         Reason::needs_counter,    Reason::no_theory,
+                                         Reason::no_executed_work, Reason::no_matrix_cycles,
+                                         Reason::no_gpu_cycles,    Reason::no_pass_times,
+                                         Reason::no_peak_clock,    Reason::few_matched,
+                                         Reason::no_clock,         Reason::few_clocks,
+                                         Reason::no_memory_clock,  Reason::unidentifiable,
+                                         Reason::zero_value,       Reason::few_iterations,
+                                         Reason::few_resamples,    Reason::not_in_mode,
+                                         Reason::not_needed,       Reason::no_waits};
 
 /// A value, or the reason why there is none, or not applicable (the key is then absent).
 template <class T>
@@ -105,41 +133,6 @@ struct Column {
 };
 template <class Row, class T>
 Column(std::string_view, T Row::*, std::string_view, std::string_view) -> Column<Row, T>;
-
-/// A device of a file of counters beside a gpu of a trace.
-struct AlignmentRow {
-  static constexpr std::string_view table = "alignment";
-  static constexpr std::size_t num_keys = 4;
-  std::int64_t pass = 0;
-  std::int64_t input = 0;
-  Field<std::int64_t> rank, gpu;
-  std::string pass_gpu;
-  std::int64_t num_matched = 0, num_substituted = 0, num_only_trace = 0, num_only_pass = 0;
-  std::int64_t num_by_marks = 0, num_unique = 0, num_transferred = 0, num_ambiguous = 0;
-  Field<double> matched_time_share;
-  std::string verdict;
-
-  static constexpr auto columns() {
-    using R = AlignmentRow;
-    return std::make_tuple(
-        Column{"pass", &R::pass, "", "index into inputs, of the file with the counters"},
-        Column{"input", &R::input, "", "index into inputs, of the trace"},
-        Column{"rank", &R::rank, "", "rank of the process"}, Column{"gpu", &R::gpu, "", "device ordinal as written"},
-        Column{"pass_gpu", &R::pass_gpu, "", "what the pass calls the gpu"},
-        Column{"num_matched", &R::num_matched, "", "kernels of the trace whose dispatch in the pass is known, by name"},
-        Column{"num_substituted", &R::num_substituted, "", "kernels whose partner has their place and another name"},
-        Column{"num_only_trace", &R::num_only_trace, "", "kernels without a partner"},
-        Column{"num_only_pass", &R::num_only_pass, "", "dispatches of the pass that are no kernel's partner"},
-        Column{"num_by_marks", &R::num_by_marks, "", "partners in the iteration of the same number"},
-        Column{"num_unique", &R::num_unique, "", "partners the order of dispatches allows no other for"},
-        Column{"num_transferred", &R::num_transferred, "",
-               "partners at the same place of an iteration that is like others"},
-        Column{"num_ambiguous", &R::num_ambiguous, "", "partners beside which another one is as likely"},
-        Column{"matched_time_share", &R::matched_time_share, "",
-               "share of the selected time of compute kernels that has a partner"},
-        Column{"verdict", &R::verdict, "", "exact, gapped, iteration_ambiguous, partial or unmatched"});
-  }
-};
 
 struct InputRow {
   static constexpr std::string_view table = "inputs";

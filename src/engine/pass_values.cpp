@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/pass_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "catalog/gpus.h"
+
+namespace chopper {
+namespace {
+
+constexpr double kDisagreement = 0.05;  // formats.md 4.4: a counter repeated in another pass
+
+// Values of one pass, row by row of its dispatches.
+class DispatchReader {
+ public:
+  explicit DispatchReader(const CounterPass& pass)
+      : pass_(pass), sums_(pass.counters.size(), kNoValue), maxima_(pass.counters.size(), kNoValue) {
+    begin_.assign(num_rows(pass.dispatches) + 1, 0);
+    for (const std::uint32_t dispatch : pass.values.dispatch) begin_[dispatch + 1]++;
+    for (std::size_t i = 1; i < begin_.size(); i++) begin_[i] += begin_[i - 1];
+  }
+
+  /// Valid until the next call.
+  DispatchValues values_of(std::uint32_t dispatch) {
+    for (const std::uint32_t counter : filled_) sums_[counter] = maxima_[counter] = kNoValue;
+    filled_.clear();
+    for (std::size_t i = begin_[dispatch]; i < begin_[dispatch + 1]; i++) {
+      const std::uint32_t counter = pass_.values.counter[i];
+      sums_[counter] = pass_.values.value[i];
+      maxima_[counter] = pass_.values.maximum[i];
+      filled_.push_back(counter);
+    }
+    DispatchValues values;
+    values.sums = sums_;
+    values.maxima = maxima_;
+    const PassDispatchTable& table = pass_.dispatches;
+    if (table.start_ns[dispatch] != kNoNumber && table.end_ns[dispatch] != kNoNumber)
+      values.duration_ns = static_cast<double>(table.end_ns[dispatch] - table.start_ns[dispatch]);
+    const PassKernel& kernel = pass_.kernels[table.kernel[dispatch]];
+    if (kernel.grid_size != kNoNumber) values.grid_size = static_cast<double>(kernel.grid_size);
+    if (kernel.workgroup_size != kNoNumber) values.workgroup_size = static_cast<double>(kernel.workgroup_size);
+    return values;
+  }
+
+ private:
+  const CounterPass& pass_;
+  std::vector<std::size_t> begin_;
+  std::vector<double> sums_, maxima_;
+  std::vector<std::uint32_t> filled_;
+};
+
+// The gpu as the traces know it; what the agent of the pass states about its own partition counts more.
+GpuFacts facts_of_gpu(const GpuSpec* spec, const AgentFacts& agent) {
+  GpuFacts facts = spec != nullptr ? facts_of(*spec) : GpuFacts();
+  if (agent.num_xcc > 0) facts.num_xccs = static_cast<double>(agent.num_xcc);
+  if (agent.num_cu > 0) facts.num_units = static_cast<double>(agent.num_cu);
+  if (agent.wave_size > 0) facts.warp_size = static_cast<double>(agent.wave_size);
+  return facts;
+}
+
+// Which metrics of a set the decomposition is made of.
+struct BaseMetrics {
+  std::size_t executed_flops, executed_bytes, read_bytes, write_bytes, matrix_busy, matrix_cycles, gpu_cycles,
+      pass_duration;
+
+  explicit BaseMetrics(const MetricSet& set)
+      : executed_flops(set.index_of("executed_flops")),
+        executed_bytes(set.index_of("executed_bytes")),
+        read_bytes(set.index_of("executed_read_bytes")),
+        write_bytes(set.index_of("executed_write_bytes")),
+        matrix_busy(set.index_of("matrix_busy_cycles")),
+        matrix_cycles(set.index_of("matrix_cycles")),
+        gpu_cycles(set.index_of("gpu_cycles")),
+        pass_duration(set.index_of("pass_duration")) {}
+};
+
+double value_of(const PassMetrics& metrics, std::size_t metric, const DispatchValues& values) {
+  return metric == MetricSet::kNone ? kNoValue : metrics.evaluate(metric, values).value;
+}
+
+// One alignment into the counters of its gpu.
+class PassReader {
+ public:
+  PassReader(const InputSummary& trace, const CounterPass& pass, const PassAlignment& alignment, GpuCounters& out)
+      : kernels_(*trace.gpus[alignment.gpu].compute_kernels),
+        alignment_(alignment),
+        set_(out.sets.front()),
+        base_(set_),
+        metrics_(set_, names_of(pass)),
+        reader_(pass),
+        out_(out) {
+    for (std::size_t m = 0; m < set_.metrics().size(); m++) {
+      if (!metrics_.missing(m)) present_.push_back(m);
+    }
+    has_matrix_ = std::find(present_.begin(), present_.end(), base_.matrix_busy) != present_.end();
+  }
+
+  bool has_matrix() const { return has_matrix_; }
+
+  void read() {
+    const std::size_t n = num_rows(kernels_.table);
+    for (std::size_t i = 0; i < n; i++) {
+      const std::uint32_t dispatch = alignment_.dispatch_of(i);
+      // Another kernel at the same place has other counts.
+      if (dispatch == kUnmatched || alignment_.alignment.matches[i].substituted) continue;
+      const DispatchValues values = reader_.values_of(dispatch);
+      read_base(i, values);
+      if (kernels_.table.selected[i] != 0 && kernels_.table.complete[i] != 0) sum_metrics(i, values);
+    }
+  }
+
+  /// Sum of gpu cycles of kernels that an earlier pass measured too: here, and there.
+  double cycles_here() const { return cycles_here_; }
+  double cycles_there() const { return cycles_there_; }
+
+ private:
+  static std::vector<std::string_view> names_of(const CounterPass& pass) {
+    std::vector<std::string_view> names;
+    for (const StringId name : pass.counters) names.push_back(pass.strings.view(name));
+    return names;
+  }
+
+  static void keep_first(std::vector<double>& column, std::size_t row, double value) {
+    if (std::isnan(column[row])) column[row] = value;
+  }
+
+  void read_base(std::size_t i, const DispatchValues& values) {
+    keep_first(out_.executed_flops, i, value_of(metrics_, base_.executed_flops, values));
+    keep_first(out_.executed_bytes, i, value_of(metrics_, base_.executed_bytes, values));
+    keep_first(out_.read_bytes, i, value_of(metrics_, base_.read_bytes, values));
+    keep_first(out_.write_bytes, i, value_of(metrics_, base_.write_bytes, values));
+    const double cycles = value_of(metrics_, base_.gpu_cycles, values);
+    const double duration = value_of(metrics_, base_.pass_duration, values);
+    if (std::isnan(out_.matrix_busy_cycles[i])) {
+      out_.matrix_busy_cycles[i] = value_of(metrics_, base_.matrix_busy, values);
+      out_.matrix_cycles[i] = value_of(metrics_, base_.matrix_cycles, values);
+    }
+    if (std::isnan(cycles)) return;
+    if (std::isnan(out_.gpu_cycles[i])) {
+      out_.gpu_cycles[i] = cycles;
+      out_.pass_duration_ns[i] = duration;
+    } else {
+      cycles_here_ += cycles;
+      cycles_there_ += out_.gpu_cycles[i];
+    }
+    const ComputeKernelTable& table = kernels_.table;
+    if (std::isnan(duration) || table.selected[i] == 0 || table.complete[i] == 0) return;
+    std::vector<PassSum>& sums = out_.pass_sums[{table.phase[i], table.operation[i]}];
+    if (sums.empty() || sums.back().pass != alignment_.pass || sums.back().iteration != table.iteration[i])
+      sums.push_back({alignment_.pass, table.iteration[i], 0, 0, 0});
+    const auto known = [](double x) { return std::isnan(x) ? 0.0 : x; };
+    sums.back().cycles += cycles;
+    sums.back().duration_ns += duration;
+    sums.back().theory_ns += std::max(known(table.flops_ns[i]), known(table.bytes_ns[i]));
+  }
+
+  void sum_metrics(std::size_t i, const DispatchValues& values) {
+    const ComputeKernelTable& table = kernels_.table;
+    for (const std::size_t m : present_) {
+      const MetricValue value = metrics_.evaluate(m, values);
+      if (!value.ok()) continue;
+      const auto [at, inserted] = out_.metrics.try_emplace({table.phase[i], table.operation[i], m});
+      MetricSum& sum = at->second;
+      if (inserted) {
+        sum.pass = alignment_.pass;
+        sum.choices = value.choices;
+      }
+      if (sum.pass != alignment_.pass) continue;  // the first pass that has the metric
+      sum.maximum = sum.num_kernels == 0 ? value.value : std::max(sum.maximum, value.value);
+      sum.numerator += value.numerator;
+      sum.denominator += value.denominator;
+      sum.num_kernels++;
+      sum.duration_ns += table.duration_ns[i];
+    }
+  }
+
+  const ComputeKernels& kernels_;
+  const PassAlignment& alignment_;
+  const MetricSet& set_;
+  BaseMetrics base_;
+  PassMetrics metrics_;
+  DispatchReader reader_;
+  GpuCounters& out_;
+  std::vector<std::size_t> present_;  // metrics the pass may have values of
+  bool has_matrix_ = false;
+  double cycles_here_ = 0, cycles_there_ = 0;
+};
+
+void resize(GpuCounters& out, std::size_t n) {
+  for (std::vector<double>* column :
+       {&out.executed_flops, &out.executed_bytes, &out.read_bytes, &out.write_bytes, &out.matrix_busy_cycles,
+        &out.matrix_cycles, &out.gpu_cycles, &out.pass_duration_ns})
+    column->assign(n, kNoValue);
+}
+
+// Reads and writes are mostly counted in different passes: blocks of the hardware hold few counters.
+void add_reads_and_writes(GpuCounters& out) {
+  for (std::size_t i = 0; i < out.executed_bytes.size(); i++) {
+    if (std::isnan(out.executed_bytes[i])) out.executed_bytes[i] = out.read_bytes[i] + out.write_bytes[i];
+  }
+}
+
+void note_disagreement(InputSummary& pass, double here, double there) {
+  if (there <= 0 || std::abs(here / there - 1) <= kDisagreement) return;
+  pass.health.add(
+      HealthKind::passes_disagree, pass.path,
+      fmt::format("gpu cycles of the same kernels are {:+.1f} % of those in the first pass", 100 * (here / there - 1)));
+}
+
+}  // namespace
+
+Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
+                                             const std::vector<PassAlignment>& alignments, const MetricCatalog& catalog,
+                                             const std::vector<GpuSpec>& known,
+                                             const std::optional<std::string>& gpu_spec) {
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<const PassAlignment*>> by_gpu;
+  for (const PassAlignment& alignment : alignments) {
+    if (alignment.matched_share() >= kRefuseBelowShare) by_gpu[{alignment.input, alignment.gpu}].push_back(&alignment);
+  }
+  std::vector<GpuCounters> all;
+  for (auto& [place, passes] : by_gpu) {
+    const InputSummary& trace = inputs[place.first];
+    const GpuSummary& gpu = trace.gpus[place.second];
+    const GpuSpec* spec = find_gpu(known, gpu_spec, gpu.name);
+    const AgentFacts& agent = inputs[passes.front()->pass].pass->devices[passes.front()->device].facts;
+    const std::string architecture = !agent.architecture.empty() ? agent.architecture
+                                     : spec != nullptr           ? spec->architecture
+                                                                 : std::string();
+    GpuCounters& out = all.emplace_back();
+    out.input = place.first;
+    out.gpu = place.second;
+    CHOPPER_TRY(MetricSet set, MetricSet::make(catalog, architecture, facts_of_gpu(spec, agent)));
+    out.sets.push_back(std::move(set));
+    resize(out, num_rows(gpu.compute_kernels->table));
+    std::vector<PassReader> readers;
+    for (const PassAlignment* alignment : passes)
+      readers.emplace_back(trace, *inputs[alignment->pass].pass_tables, *alignment, out);
+    // Cycles come from the pass that counts the matrix units: utilisation is a ratio of counts of one pass.
+    std::vector<std::size_t> order(passes.size());
+    for (std::size_t i = 0; i < order.size(); i++) order[i] = i;
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return readers[i].has_matrix(); });
+    for (const std::size_t i : order) {
+      readers[i].read();
+      note_disagreement(inputs[passes[i]->pass], readers[i].cycles_here(), readers[i].cycles_there());
+      out.least_share = std::min(out.least_share, passes[i]->matched_share());
+    }
+    out.num_passes = static_cast<std::int64_t>(passes.size());
+    add_reads_and_writes(out);
+  }
+  return all;
+}
+
+}  // namespace chopper

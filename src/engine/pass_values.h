@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What counter passes say of the COMP kernels of one gpu: metrics of the dispatches they are aligned with.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "catalog/metric_set.h"
+#include "engine/align_passes.h"
+
+namespace chopper {
+
+/// Sums of a metric over the kernels of an operation on one gpu.
+struct MetricSum {
+  double numerator = 0, denominator = 0, maximum = 0;
+  std::int64_t num_kernels = 0, duration_ns = 0;  ///< of the trace, that have a value
+  std::size_t pass = 0;                           ///< input of the file the values are from
+  std::uint32_t choices = 0;                      ///< which alternatives of the expression were used
+};
+
+/// The dispatches of an operation in one pass: what tells the share of its time that does not change with the clock.
+struct PassSum {
+  std::size_t pass = 0;
+  std::int32_t iteration = 0;  ///< ordinal
+  double cycles = 0, duration_ns = 0, theory_ns = 0;
+};
+
+struct GpuCounters {
+  std::size_t input = 0, gpu = 0;
+  /// By row of ComputeKernels::table; NaN: not measured.
+  std::vector<double> executed_flops, executed_bytes, matrix_busy_cycles, matrix_cycles, gpu_cycles, pass_duration_ns;
+  std::vector<double> read_bytes, write_bytes;  ///< parts of executed_bytes
+  std::map<std::pair<Phase, StringId>, std::vector<PassSum>> pass_sums;
+  std::map<std::tuple<Phase, StringId, std::size_t>, MetricSum> metrics;  ///< the last is the index of the metric
+  std::vector<MetricSet> sets;  ///< one: that of the gpu. In a vector, since it has no empty state
+  std::int64_t num_passes = 0;
+  double least_share = 1;  ///< of the selected time that has a partner, over its passes
+};
+
+/// Evaluates the metrics of `catalog` for all usable alignments; notes in the health of a pass what disagrees. One
+/// entry a gpu that has any, in order of (input, gpu). `known`: the gpus there are.
+Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
+                                             const std::vector<PassAlignment>& alignments, const MetricCatalog& catalog,
+                                             const std::vector<GpuSpec>& known,
+                                             const std::optional<std::string>& gpu_spec);
+
+}  // namespace chopper
