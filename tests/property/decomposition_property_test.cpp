@@ -64,8 +64,8 @@ DecompositionSettings random_settings(Random& random) {
   settings.sequential_shares = random.chance(2);
   if (random.chance(2)) {
     const double low = positive(random, 0, 0.5), high = low + positive(random, 0, 0.5);
-    settings.m = {.value = (low + high) / 2, .low = low, .high = high, .source = ClockShareSource::passes,
-                  .clock_spread = 0.2};
+    settings.m = {
+        .value = (low + high) / 2, .low = low, .high = high, .source = ClockShareSource::passes, .clock_spread = 0.2};
   }
   return settings;
 }
@@ -92,7 +92,8 @@ void expect_sound(const Decomposition& result) {
   if (!(result.d_act_ns > 0)) return;
   const double ratio = result.d_act_ns / result.d_thr_ns;
   EXPECT_NEAR(product / ratio, 1, 1e-12);
-  EXPECT_NEAR(shares, result.d_act_ns - result.d_thr_ns, 1e-11 * (result.d_act_ns + result.d_thr_ns) * (1 + std::abs(std::log(ratio))));
+  EXPECT_NEAR(shares, result.d_act_ns - result.d_thr_ns,
+              1e-11 * (result.d_act_ns + result.d_thr_ns) * (1 + std::abs(std::log(ratio))));
 }
 
 TEST(DecompositionProperty, ProductsCloseAndSharesSum) {

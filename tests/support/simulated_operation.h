@@ -24,19 +24,19 @@ class Normal {
 };
 
 enum class OverlapPattern : std::uint8_t {
-  mixed,        ///< any ratio, by chance
-  all,          ///< every instance overlapped throughout
-  none,         ///< no instance overlapped
-  by_gpu,       ///< all on one half of the gpus, none on the other
-  by_layer,     ///< the same layers always
-  few,          ///< all but a handful
+  mixed,     ///< any ratio, by chance
+  all,       ///< every instance overlapped throughout
+  none,      ///< no instance overlapped
+  by_gpu,    ///< all on one half of the gpus, none on the other
+  by_layer,  ///< the same layers always
+  few,       ///< all but a handful
 };
 
 struct SimulatedOperation {
   std::int32_t num_gpus = 4, num_iterations = 10, num_layers = 8;
   OverlapPattern pattern = OverlapPattern::mixed;
   double inst = 1.1, utilisation = 0.8, alone_ns = 1'500'000;  ///< alone at the peak clock, for 1,000,000 ns of theory
-  double slope = 0.2;        ///< share of its speed a kernel loses beside communication
+  double slope = 0.2;  ///< share of its speed a kernel loses beside communication
   double kernel_noise = 0.02, iteration_noise = 0.01, iteration_memory = 0;
   double f_peak_mhz = 2000, f_eff_mhz = 1700, clock_noise = 0.01;
   bool has_clock = true;
@@ -49,11 +49,16 @@ inline double overlap_ratio_of(const SimulatedOperation& job, std::int32_t gpu, 
       const double any = random.uniform();
       return any < 0.3 ? 0 : any > 0.7 ? 1 : random.uniform();
     }
-    case OverlapPattern::all: return 1;
-    case OverlapPattern::none: return 0;
-    case OverlapPattern::by_gpu: return gpu % 2 == 0 ? 1 : 0;
-    case OverlapPattern::by_layer: return layer % 2 == 0 ? 1 : 0;
-    case OverlapPattern::few: return gpu == 0 && layer == 0 && iteration < 5 ? 0 : 0.9;
+    case OverlapPattern::all:
+      return 1;
+    case OverlapPattern::none:
+      return 0;
+    case OverlapPattern::by_gpu:
+      return gpu % 2 == 0 ? 1 : 0;
+    case OverlapPattern::by_layer:
+      return layer % 2 == 0 ? 1 : 0;
+    case OverlapPattern::few:
+      return gpu == 0 && layer == 0 && iteration < 5 ? 0 : 0.9;
   }
   return 0;
 }

@@ -66,7 +66,8 @@ TEST(Bootstrap, TheSameKeyGivesTheSame) {
   EXPECT_NEAR(low(), first, 0.01);
 }
 
-// An iteration that alone has the counters tells nothing of their spread; of three in a row among 26, one resample of nine has none.
+// An iteration that alone has the counters tells nothing of their spread; of three in a row among 26, one resample of
+// nine has none.
 TEST(Bootstrap, NeedsCountersInSeveralIterations) {
   SimulatedOperation job;
   job.num_iterations = 26;
@@ -91,9 +92,7 @@ struct Coverage {
   int inst = 0, util = 0, contention = 0, freq = 0, slope = 0;
 };
 
-double mean_slowdown(double slope) {
-  return 0.3 + 0.3 / (1 - slope) + 0.4 * -std::log(1 - slope) / slope;
-}
+double mean_slowdown(double slope) { return 0.3 + 0.3 / (1 - slope) + 0.4 * -std::log(1 - slope) / slope; }
 
 Coverage coverage_of(const SimulatedOperation& job, int num_seeds) {
   Coverage coverage;

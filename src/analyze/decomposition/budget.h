@@ -29,12 +29,12 @@ inline double window_weight(std::int64_t weight_ns, std::int64_t duration_ns) {
 }
 
 /// `samples` are those of the operation in the window, each weighted by window_weight. Counters and clocks that cover
-/// less than half of the window are taken from the operation, in proportion to theory time, as are m and the slope of the
-/// regression.
+/// less than half of the window are taken from the operation, in proportion to theory time, as are m and the slope of
+/// the regression.
 BudgetTerms budget_terms(std::span<const KernelSample> samples, const Decomposition& operation);
 
-/// Whole numbers that sum to `total`, each as near to its term as that allows: the largest remainders are rounded up, of
-/// equal ones the first. The terms sum to `total` but for rounding.
+/// Whole numbers that sum to `total`, each as near to its term as that allows: the largest remainders are rounded up,
+/// of equal ones the first. The terms sum to `total` but for rounding.
 std::vector<std::int64_t> round_to_sum(std::span<const double> terms, std::int64_t total);
 
 /// Step times without one cost and everything else as it was. Each is a bound: what one cost hides is not put back.

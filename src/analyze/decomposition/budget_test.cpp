@@ -81,7 +81,7 @@ TEST(Budget, RoundingKeepsTheSum) {
   EXPECT_EQ(round_to_sum(std::vector{-0.25, 10.25}, 10), (Numbers{0, 10}));
   EXPECT_EQ(round_to_sum(std::vector{0.4, 0.3, 0.3}, 1), (Numbers{1, 0, 0}));
   EXPECT_EQ(round_to_sum(std::vector{3.9999999, 4.0000001}, 8), (Numbers{4, 4}));
-  EXPECT_EQ(round_to_sum(std::vector{1.0, 1.0}, 7), (Numbers{4, 3}));   // not what is asked for, and still the sum
+  EXPECT_EQ(round_to_sum(std::vector{1.0, 1.0}, 7), (Numbers{4, 3}));  // not what is asked for, and still the sum
   EXPECT_EQ(round_to_sum(std::vector{1.0, 1.0}, -1), (Numbers{0, -1}));
   EXPECT_TRUE(round_to_sum({}, 0).empty());
 }

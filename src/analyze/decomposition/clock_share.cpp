@@ -37,9 +37,8 @@ std::map<std::int32_t, GpuPoints> points_by_gpu(std::span<const PassPoint> point
     gpu.points.push_back({1 - reference_mhz / clock_mhz, point.duration_ns / point.theory_ns});
   }
   for (auto& [gpu, of_gpu] : gpus) {
-    std::sort(of_gpu.points.begin(), of_gpu.points.end(), [](const SlopePoint& a, const SlopePoint& b) {
-      return a.x != b.x ? a.x < b.x : a.y < b.y;
-    });
+    std::sort(of_gpu.points.begin(), of_gpu.points.end(),
+              [](const SlopePoint& a, const SlopePoint& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
   }
   return gpus;
 }

@@ -36,8 +36,10 @@ TEST(ClockShare, IsThatAtTheClockOfTheCycles) {
 }
 
 TEST(ClockShare, OneClockSaysNothing) {
-  EXPECT_EQ(fit_clock_share(std::vector{pass_at(2000, 0.5), pass_at(1910, 0.5)}, 2000).source, ClockShareSource::unknown);
-  EXPECT_EQ(fit_clock_share(std::vector{pass_at(2000, 0.5), pass_at(1900, 0.5)}, 2000).source, ClockShareSource::passes);
+  EXPECT_EQ(fit_clock_share(std::vector{pass_at(2000, 0.5), pass_at(1910, 0.5)}, 2000).source,
+            ClockShareSource::unknown);
+  EXPECT_EQ(fit_clock_share(std::vector{pass_at(2000, 0.5), pass_at(1900, 0.5)}, 2000).source,
+            ClockShareSource::passes);
   const ClockShare none = fit_clock_share({}, 2000);
   EXPECT_EQ(none.source, ClockShareSource::unknown);
   EXPECT_EQ(none.value, 0);

@@ -22,8 +22,8 @@ struct WindowWeight {
 
 /// Weights of the compute kernels of one gpu in the windows [bounds[i], bounds[i + 1]), by window, then kernel; a pair
 /// that does not meet has none. The weights of a window sum to the length of the union of the kernels in it, exactly:
-/// whole nanoseconds by largest remainder, so each is within 1 ns of its integral. `kernels` in any order, `bounds` must
-/// not decrease. O(n log n).
+/// whole nanoseconds by largest remainder, so each is within 1 ns of its integral. `kernels` in any order, `bounds`
+/// must not decrease. O(n log n).
 std::vector<WindowWeight> concurrency_weights(std::span<const Interval> kernels, std::span<const std::int64_t> bounds);
 
 }  // namespace chopper

@@ -20,14 +20,32 @@ constexpr int kStepsOfM = 16;
 // A change by m below this is none: rounding of clocks to whole megahertz is more.
 constexpr double kNoChange = 1e-3;
 
-constexpr std::array<Factor, kNumFactors> kFactors = {Factor::inst,       Factor::util, Factor::rate,
-                                                      Factor::contention, Factor::freq, Factor::mem_clock,
-                                                      Factor::remainder};
+constexpr std::array<Factor, kNumFactors> kFactors = {
+    Factor::inst, Factor::util, Factor::rate, Factor::contention, Factor::freq, Factor::mem_clock, Factor::remainder};
 
 std::size_t index_of(Factor factor) { return static_cast<std::size_t>(factor); }
 
-double share_of(const Sums& sums, Sum part) {
-  return sums[Sum::duration] > 0 ? sums[part] / sums[Sum::duration] : 0;
+double share_of(const Sums& sums, Sum part) { return sums[Sum::duration] > 0 ? sums[part] / sums[Sum::duration] : 0; }
+
+double clocked_share(std::span<const KernelSample> samples) {
+  double known = 0, total = 0;
+  for (const KernelSample& s : samples) {
+    const double duration = s.weight * static_cast<double>(s.duration_ns);
+    total += duration;
+    if (s.f_eff_mhz > 0) known += duration;
+  }
+  return total > 0 ? known / total : 0;
+}
+
+// Of the counters that were collected, the one that covers least; 0 without any.
+double least_counters_share(const Sums& sums, Bound bound) {
+  double least = 0;
+  for (const Sum part : {Sum::executed_duration, Sum::matrix_duration, Sum::cycles_duration}) {
+    const double share = share_of(sums, part);
+    if (share > 0 && !(part == Sum::matrix_duration && bound == Bound::memory))
+      least = least > 0 ? std::min(least, share) : share;
+  }
+  return least;
 }
 
 // Sums of each iteration, in order, with those of the regression.
@@ -54,8 +72,7 @@ FactorRules rules_of(const Sums& sums, Bound bound, const DecompositionSettings&
   rules.use_executed = share_of(sums, Sum::executed_duration) >= kLeastShare;
   rules.use_matrix = share_of(sums, Sum::matrix_duration) >= kLeastShare;
   rules.use_cycles = share_of(sums, Sum::cycles_duration) >= kLeastShare;
-  rules.use_clock =
-      settings.clock_source != ClockSource::none && share_of(sums, Sum::clock_duration) >= kLeastShare;
+  rules.use_clock = settings.clock_source != ClockSource::none && share_of(sums, Sum::clock_duration) >= kLeastShare;
   rules.use_memory_clock = share_of(sums, Sum::memory_duration) >= kLeastShare;
   rules.use_regression = identifiable;
   return rules;
@@ -93,7 +110,8 @@ Missing why_absent(Factor factor, const Decomposition& result, const FactorValue
   const FactorRules& rules = result.rules;
   if (!(sums[Sum::theory] > 0)) return Missing::no_theory;
   switch (factor) {
-    case Factor::inst: return why_no_executed(sums);
+    case Factor::inst:
+      return why_no_executed(sums);
     case Factor::util:
       if (rules.bound == Bound::compute)
         return why(sums, Sum::matrix_duration, Missing::no_matrix_cycles, Missing::few_matched);
@@ -106,23 +124,30 @@ Missing why_absent(Factor factor, const Decomposition& result, const FactorValue
       const Missing freq = why_no_freq(sums, rules, source);
       return freq == Missing::no_clock || freq == Missing::few_clocks ? Missing::unidentifiable : freq;
     }
-    case Factor::freq: return why_no_freq(sums, rules, source);
+    case Factor::freq:
+      return why_no_freq(sums, rules, source);
     case Factor::mem_clock: {
       if (!values.has(Factor::freq)) return why_no_freq(sums, rules, source);
       return why(sums, Sum::memory_duration, Missing::no_memory_clock, Missing::few_clocks);
     }
-    case Factor::remainder: return Missing::not_needed;
+    case Factor::remainder:
+      return Missing::not_needed;
   }
   return Missing::none;
 }
 
 Evidence clock_evidence(ClockSource source) {
   switch (source) {
-    case ClockSource::none: return Evidence::absent;
-    case ClockSource::clock_counter: return Evidence::clock_counter;
-    case ClockSource::telemetry: return Evidence::telemetry;
-    case ClockSource::window_mean: return Evidence::window_mean;
-    case ClockSource::fact: return Evidence::fact;
+    case ClockSource::none:
+      return Evidence::absent;
+    case ClockSource::clock_counter:
+      return Evidence::clock_counter;
+    case ClockSource::telemetry:
+      return Evidence::telemetry;
+    case ClockSource::window_mean:
+      return Evidence::window_mean;
+    case ClockSource::fact:
+      return Evidence::fact;
   }
   return Evidence::absent;
 }
@@ -133,7 +158,8 @@ bool depends_on_m(const FactorResult& factor) {
 
 Evidence evidence_of(Factor factor, const Decomposition& result, const FactorValues& values, ClockSource source) {
   switch (factor) {
-    case Factor::inst: return Evidence::counters;
+    case Factor::inst:
+      return Evidence::counters;
     case Factor::rate:
       if (result.bound == Bound::memory) return Evidence::definition;
       [[fallthrough]];
@@ -150,7 +176,8 @@ Evidence evidence_of(Factor factor, const Decomposition& result, const FactorVal
     case Factor::mem_clock:
       return result.m.source == ClockShareSource::unknown && depends_on_m(result[factor]) ? Evidence::bound_by_m
                                                                                           : clock_evidence(source);
-    case Factor::remainder: return Evidence::remainder;
+    case Factor::remainder:
+      return Evidence::remainder;
   }
   return Evidence::absent;
 }
@@ -191,16 +218,20 @@ class IterationCounts {
   std::size_t of(Factor factor, const Decomposition& result, const FactorValues& values) const {
     const bool memory = result.bound == Bound::memory;
     switch (factor) {
-      case Factor::inst: return least({Sum::executed_duration});
+      case Factor::inst:
+        return least({Sum::executed_duration});
       case Factor::util:
         return memory ? least({Sum::executed_duration, Sum::cycles_duration}) : least({Sum::matrix_duration});
-      case Factor::rate: return least({Sum::executed_duration, Sum::matrix_duration, Sum::cycles_duration});
+      case Factor::rate:
+        return least({Sum::executed_duration, Sum::matrix_duration, Sum::cycles_duration});
       case Factor::contention:
         if (!values.has(Factor::freq)) return iterations_.size();
         [[fallthrough]];
       case Factor::freq:
-      case Factor::mem_clock: return least({Sum::cycles_duration, Sum::clock_duration});
-      case Factor::remainder: break;
+      case Factor::mem_clock:
+        return least({Sum::cycles_duration, Sum::clock_duration});
+      case Factor::remainder:
+        break;
     }
     std::size_t count = iterations_.size();
     for (const Factor f : kFactors)
@@ -297,24 +328,14 @@ Decomposition decompose(std::span<const KernelSample> all, const DecompositionSe
   result.m = settings.m;
   count_samples(all, samples, result);
 
-  const double clocked = [&] {
-    double known = 0, total = 0;
-    for (const KernelSample& s : samples) {
-      const double duration = s.weight * static_cast<double>(s.duration_ns);
-      total += duration;
-      if (s.f_eff_mhz > 0) known += duration;
-    }
-    return total > 0 ? known / total : 0;
-  }();
-  const bool clocks_known = settings.clock_source != ClockSource::none && clocked >= kLeastShare;
-  ContentionRegression regression =
-      regress_contention(samples, settings.f_peak_mhz, settings.m.value, clocks_known);
+  const bool clocks_known = settings.clock_source != ClockSource::none && clocked_share(samples) >= kLeastShare;
+  ContentionRegression regression = regress_contention(samples, settings.f_peak_mhz, settings.m.value, clocks_known);
   result.check = regression.check;
   const std::vector<Sums> iterations = iteration_sums(samples, result.bound, regression);
   for (const Sums& sums : iterations) result.sums += sums;
   result.d_thr_ns = result.sums[Sum::theory];
   result.d_act_ns = result.sums[Sum::duration];
-  result.counters_share = share_of(result.sums, Sum::cycles_duration);
+  result.counters_share = least_counters_share(result.sums, result.bound);
   result.clock_share = share_of(result.sums, Sum::clock_duration);
   if (result.check.identifiable) result.check.contention = regressed_contention(result.sums);
 

@@ -20,11 +20,11 @@ enum class ClockSource : std::uint8_t { none, clock_counter, telemetry, window_m
 
 struct FactorResult {
   double value = kNotMeasured;
-  double low = kNotMeasured, high = kNotMeasured;  ///< 95 % interval
+  double low = kNotMeasured, high = kNotMeasured;      ///< 95 % interval
   double m_low = kNotMeasured, m_high = kNotMeasured;  ///< smallest and largest value for m in its range
   double share_ns = 0;                                 ///< of d_act - d_thr
   Evidence evidence = Evidence::absent;
-  Missing missing = Missing::none;   ///< why there is no value
+  Missing missing = Missing::none;      ///< why there is no value
   Missing no_interval = Missing::none;  ///< why there is a value and no interval
 };
 
@@ -44,10 +44,11 @@ struct Decomposition {
   std::size_t num_instances = 0, num_iterations = 0;
   double duration_without_theory_ns = 0;  ///< left out of d_act_ns
   double d_thr_ns = 0, d_act_ns = 0;
-  double counters_share = 0, clock_share = 0;  ///< of d_act_ns with gpu cycles, and with a clock
+  double counters_share = 0;  ///< of d_act_ns, with the counter that covers least of those collected; 0 without any
+  double clock_share = 0;     ///< of d_act_ns, with f_eff
   std::array<FactorResult, kNumFactors> factors;
   ClockShare m;
-  bool split_refused = false;            ///< contention and clock cannot be told apart: no clock, no regression
+  bool split_refused = false;              ///< contention and clock cannot be told apart: no clock, no regression
   bool ranks_freq_and_contention = false;  ///< both are known, and the larger is the same for all m in its range
   ContentionCheck check;
   // For the budget of windows.

@@ -30,8 +30,7 @@ void set_clock_factors(const Sums& sums, const FactorRules& rules, const AloneTi
   }
   if (rules.use_memory_clock) factors[Factor::mem_clock] = usable(alone.mem_clock);
   const double mem_clock = factors.has(Factor::mem_clock) ? factors[Factor::mem_clock] : 1;
-  factors[Factor::contention] =
-      usable(sums[Sum::duration] / (alone.at_peak_ns * factors[Factor::freq] * mem_clock));
+  factors[Factor::contention] = usable(sums[Sum::duration] / (alone.at_peak_ns * factors[Factor::freq] * mem_clock));
 }
 
 }  // namespace
@@ -44,40 +43,68 @@ std::string_view name_of(Factor factor) {
 
 std::string_view name_of(Evidence evidence) {
   switch (evidence) {
-    case Evidence::absent: return "absent";
-    case Evidence::counters: return "counters";
-    case Evidence::definition: return "definition";
-    case Evidence::clock_counter: return "clock_counter";
-    case Evidence::telemetry: return "telemetry";
-    case Evidence::window_mean: return "window_mean";
-    case Evidence::fact: return "fact";
-    case Evidence::regression: return "regression";
-    case Evidence::remainder: return "remainder";
-    case Evidence::bound_by_m: return "bound_by_m";
-    case Evidence::medians: return "medians";
+    case Evidence::absent:
+      return "absent";
+    case Evidence::counters:
+      return "counters";
+    case Evidence::definition:
+      return "definition";
+    case Evidence::clock_counter:
+      return "clock_counter";
+    case Evidence::telemetry:
+      return "telemetry";
+    case Evidence::window_mean:
+      return "window_mean";
+    case Evidence::fact:
+      return "fact";
+    case Evidence::regression:
+      return "regression";
+    case Evidence::remainder:
+      return "remainder";
+    case Evidence::bound_by_m:
+      return "bound_by_m";
+    case Evidence::medians:
+      return "medians";
   }
   return "absent";
 }
 
 std::string_view name_of(Missing missing) {
   switch (missing) {
-    case Missing::none: return "none";
-    case Missing::no_theory: return "no_theory";
-    case Missing::no_executed_work: return "no_executed_work";
-    case Missing::no_matrix_cycles: return "no_matrix_cycles";
-    case Missing::no_gpu_cycles: return "no_gpu_cycles";
-    case Missing::no_pass_times: return "no_pass_times";
-    case Missing::no_peak_clock: return "no_peak_clock";
-    case Missing::few_matched: return "few_matched";
-    case Missing::no_clock: return "no_clock";
-    case Missing::few_clocks: return "few_clocks";
-    case Missing::no_memory_clock: return "no_memory_clock";
-    case Missing::unidentifiable: return "unidentifiable";
-    case Missing::zero_value: return "zero_value";
-    case Missing::few_iterations: return "few_iterations";
-    case Missing::few_resamples: return "few_resamples";
-    case Missing::not_in_mode: return "not_in_mode";
-    case Missing::not_needed: return "not_needed";
+    case Missing::none:
+      return "none";
+    case Missing::no_theory:
+      return "no_theory";
+    case Missing::no_executed_work:
+      return "no_executed_work";
+    case Missing::no_matrix_cycles:
+      return "no_matrix_cycles";
+    case Missing::no_gpu_cycles:
+      return "no_gpu_cycles";
+    case Missing::no_pass_times:
+      return "no_pass_times";
+    case Missing::no_peak_clock:
+      return "no_peak_clock";
+    case Missing::few_matched:
+      return "few_matched";
+    case Missing::no_clock:
+      return "no_clock";
+    case Missing::few_clocks:
+      return "few_clocks";
+    case Missing::no_memory_clock:
+      return "no_memory_clock";
+    case Missing::unidentifiable:
+      return "unidentifiable";
+    case Missing::zero_value:
+      return "zero_value";
+    case Missing::few_iterations:
+      return "few_iterations";
+    case Missing::few_resamples:
+      return "few_resamples";
+    case Missing::not_in_mode:
+      return "not_in_mode";
+    case Missing::not_needed:
+      return "not_needed";
   }
   return "none";
 }

@@ -18,10 +18,11 @@ struct PaperDecomposition {
   bool has_counters = false;
   double d_thr_ns = 0;  ///< median over instances of compute theory
   double d_act_ns = 0;  ///< median over instances of summed kernel durations
-  /// inst, util, contention (D_50 / D_0), freq; `remainder` is what the product leaves, which the paper does not report.
+  /// inst, util, contention (D_50 / D_0), freq; `remainder` is what the product leaves, which the paper does not
+  /// report.
   FactorValues factors;
   std::array<Missing, kNumFactors> missing{};
-  double first_overlap_ratio = kNotMeasured;   ///< of the instance that D_0 is: far from 0 it is no time without overlap
+  double first_overlap_ratio = kNotMeasured;  ///< of the instance that D_0 is: far from 0 it is no time without overlap
   double middle_overlap_ratio = kNotMeasured;  ///< of the instance that D_50 is
 };
 

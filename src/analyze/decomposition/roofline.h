@@ -18,7 +18,8 @@ struct RooflinePoint {
 };
 
 struct Roofline {
-  double peak_tflops = kNotMeasured;  ///< of the operation: its FLOPs over its compute theory, whatever the mix of types
+  double peak_tflops =
+      kNotMeasured;  ///< of the operation: its FLOPs over its compute theory, whatever the mix of types
   double peak_gbps = kNotMeasured;
   RooflinePoint algorithmic;
   RooflinePoint executed;  ///< over the samples with counters of both FLOPs and bytes

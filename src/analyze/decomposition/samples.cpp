@@ -16,9 +16,9 @@ auto integers_of(const KernelSample& s) {
 // Bits order any two doubles, unmeasured ones too.
 std::array<std::uint64_t, 13> bits_of(const KernelSample& s) {
   const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
-  return {bits(s.weight),         bits(s.flops),          bits(s.compute_theory_ns),  bits(s.bytes),
-          bits(s.memory_theory_ns), bits(s.executed_flops), bits(s.executed_bytes),     bits(s.matrix_busy_cycles),
-          bits(s.matrix_cycles),  bits(s.gpu_cycles),     bits(s.pass_duration_ns),   bits(s.f_eff_mhz),
+  return {bits(s.weight),           bits(s.flops),          bits(s.compute_theory_ns), bits(s.bytes),
+          bits(s.memory_theory_ns), bits(s.executed_flops), bits(s.executed_bytes),    bits(s.matrix_busy_cycles),
+          bits(s.matrix_cycles),    bits(s.gpu_cycles),     bits(s.pass_duration_ns),  bits(s.f_eff_mhz),
           bits(s.g_ratio)};
 }
 

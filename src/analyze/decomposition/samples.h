@@ -21,14 +21,14 @@ inline bool is_measured(double value) { return !std::isnan(value); }
 /// One kernel of an operation. Theory of a kernel that does none of the work of its operation (a reduction behind a
 /// split product) is 0, not kNotMeasured: its time belongs to the operation. A sample without any theory is left out.
 struct KernelSample {
-  std::int32_t gpu = 0;              ///< dense
-  std::int32_t iteration = 0;        ///< dense ordinal, shared by all gpus
-  std::int32_t layer = kNone;        ///< index of the layer
-  std::int32_t collective = kNone;   ///< kind of the collective that overlaps it most
-  std::int64_t start_ns = 0;         ///< in the runtime trace; only differences on one gpu matter
-  std::int64_t duration_ns = 0;      ///< in the runtime trace
-  std::int64_t overlap_ns = 0;       ///< of it, with communication on its gpu
-  double weight = 1;                 ///< scales all that is summed; w/D in a budget
+  std::int32_t gpu = 0;             ///< dense
+  std::int32_t iteration = 0;       ///< dense ordinal, shared by all gpus
+  std::int32_t layer = kNone;       ///< index of the layer
+  std::int32_t collective = kNone;  ///< kind of the collective that overlaps it most
+  std::int64_t start_ns = 0;        ///< in the runtime trace; only differences on one gpu matter
+  std::int64_t duration_ns = 0;     ///< in the runtime trace
+  std::int64_t overlap_ns = 0;      ///< of it, with communication on its gpu
+  double weight = 1;                ///< scales all that is summed; w/D in a budget
 
   double flops = kNotMeasured;              ///< algorithmic
   double compute_theory_ns = kNotMeasured;  ///< flops over the peak of their type
@@ -38,11 +38,11 @@ struct KernelSample {
   double executed_flops = kNotMeasured;
   double executed_bytes = kNotMeasured;
   double matrix_busy_cycles = kNotMeasured;
-  double matrix_cycles = kNotMeasured;      ///< what a matrix utilisation of 1 would be in the same pass
-  double gpu_cycles = kNotMeasured;         ///< C, of one gpu (not summed over its dies)
-  double pass_duration_ns = kNotMeasured;   ///< of the same dispatch as gpu_cycles: f_pass is their quotient
-  double f_eff_mhz = kNotMeasured;          ///< during the kernel, in the runtime trace
-  double g_ratio = kNotMeasured;            ///< g_pass / g_eff: memory clock of the pass over that of the runtime trace
+  double matrix_cycles = kNotMeasured;     ///< what a matrix utilisation of 1 would be in the same pass
+  double gpu_cycles = kNotMeasured;        ///< C, of one gpu (not summed over its dies)
+  double pass_duration_ns = kNotMeasured;  ///< of the same dispatch as gpu_cycles: f_pass is their quotient
+  double f_eff_mhz = kNotMeasured;         ///< during the kernel, in the runtime trace
+  double g_ratio = kNotMeasured;           ///< g_pass / g_eff: memory clock of the pass over that of the runtime trace
 };
 
 /// What limits an operation according to theory.

@@ -32,16 +32,16 @@ enum class Sum : std::uint8_t {
   pass_theory,
   // Samples whose clock is known, with and without cycles (pass time) of their own.
   clock_duration,
-  clock_cycles,            ///< C
-  clock_cycles_over_f,     ///< C / f_eff
-  clock_rest_theory,       ///< theory where C is not measured
+  clock_cycles,         ///< C
+  clock_cycles_over_f,  ///< C / f_eff
+  clock_rest_theory,    ///< theory where C is not measured
   clock_rest_theory_over_f,
   clock_pass_time,
   clock_pass_rest_theory,
   // Samples whose memory clock is known.
   memory_duration,
   memory_pass_time,
-  memory_pass_time_g,      ///< pass time x g
+  memory_pass_time_g,  ///< pass time x g
   memory_rest_theory,
   memory_rest_theory_g,
   // Contention by regression; see contention.h.
@@ -68,8 +68,8 @@ Bound bound_of(std::span<const KernelSample> samples);
 
 void add_sample(const KernelSample& sample, Bound bound, Sums& sums);
 
-/// Estimates for the whole selection; kNotMeasured where nothing was measured. Each measured x is scaled by theory time:
-/// sum of x over the measured samples x theory of all / theory of the measured.
+/// Estimates for the whole selection; kNotMeasured where nothing was measured. Each measured x is scaled by theory
+/// time: sum of x over the measured samples x theory of all / theory of the measured.
 struct Estimates {
   double executed = kNotMeasured;      ///< FLOPs or bytes
   double utilisation = kNotMeasured;   ///< of the matrix unit, 0..1
@@ -80,9 +80,9 @@ Estimates estimates_of(const Sums& sums);
 
 /// Time alone on the gpu by the model D(f, g) = (1 - m) C / f + m (C / f_pass) (g_pass / g).
 struct AloneTimes {
-  double at_peak_ns = kNotMeasured;    ///< D(f_peak, g_pass)
-  double freq = kNotMeasured;          ///< D(f_eff, g_pass) / D(f_peak, g_pass)
-  double mem_clock = kNotMeasured;     ///< D(f_eff, g_eff) / D(f_eff, g_pass)
+  double at_peak_ns = kNotMeasured;  ///< D(f_peak, g_pass)
+  double freq = kNotMeasured;        ///< D(f_eff, g_pass) / D(f_peak, g_pass)
+  double mem_clock = kNotMeasured;   ///< D(f_eff, g_eff) / D(f_eff, g_pass)
 };
 
 /// Needs a peak clock; with m > 0 pass times as well.
