@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analyze/bound.h"
 #include "base/string_table.h"
 #include "catalog/gpus.h"
 
@@ -60,10 +61,6 @@ class WorkCache {
   WorkAssumptions assumptions_;
   std::unordered_map<Key, std::optional<Work>, KeyHash> known_;
 };
-
-/// What the least time is set by.
-enum class Bound : std::uint8_t { compute, memory };
-std::string_view to_string(Bound bound);
 
 struct LeastTime {
   double ns = 0;

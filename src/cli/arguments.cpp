@@ -47,6 +47,7 @@ struct Typed {
   bool kernels = false, strict = false, quiet = false, version = false;
   SynthOptions synth;
   std::string shell;
+  std::string mode;
 };
 
 const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
@@ -130,6 +131,9 @@ void add_report_options(CLI::App& command, Typed& typed) {
         "NAME");
   words("--layer", typed.selection.layers, "Only these layers", "A-B");
   words("--operation", typed.selection.operations, "Only this operation; several with commas", "NAME");
+  words("--metric", typed.selection.metrics, "Only this metric of counters in table metrics; several with commas",
+        "NAME");
+  words("--mode", typed.mode, "Theory against measurement as measured, or as the paper computes it", "measured|paper");
 }
 
 void add_synth_options(CLI::App& command, Typed& typed) {
@@ -336,6 +340,9 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
     return usage_error("only one of -o, --json and --csv can go to standard output",
                        "give the others a file: --json out.json");
   }
+  if (!typed.mode.empty() && typed.mode != "measured" && typed.mode != "paper")
+    return usage_error(fmt::format("--mode takes measured or paper, not '{}'", typed.mode), "example: --mode paper");
+  arguments.paper = typed.mode == "paper";
   options.keep_kernels = typed.kernels;
   arguments.json_path = typed.json;
   arguments.csv_path = typed.csv;
@@ -396,6 +403,7 @@ struct CommandLine {
 std::vector<std::string> words_of(Command command, std::string_view option, std::span<const FormatInfo> formats) {
   std::vector<std::string> words;
   if (option == "--progress") return {"auto", "plain", "off"};
+  if (option == "--mode") return {"measured", "paper"};
   if (option == "--dialect") return {"nvidia", "amd-queue", "amd-stream"};
   if (option == "--format") {
     for (const FormatInfo& format : formats) words.emplace_back(format.name);

@@ -39,6 +39,7 @@ struct Arguments {
   std::string html_path;  ///< as json_path
   ProgressMode progress = ProgressMode::automatic;
   bool quiet = false;
+  bool paper = false;  ///< --mode paper
   SynthOptions synth;  ///< of synth and demo
   std::string shell;   ///< of completion: bash, zsh or fish
 };

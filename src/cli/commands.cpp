@@ -91,6 +91,7 @@ std::string run_name_of(const std::vector<fs::path>& runs, const Answer& answer)
 TextOptions text_options(const Arguments& arguments, const Answer& answer) {
   TextOptions options;
   options.run_name = run_name_of(arguments.runs, answer);
+  options.paper = arguments.paper;
   if (::isatty(STDOUT_FILENO) == 0) return options;
   options.bars = true;
   const char* terminal = std::getenv("TERM");

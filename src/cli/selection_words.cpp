@@ -87,6 +87,7 @@ std::optional<SelectionError> read_selection(const SelectionWords& words, RunOpt
   if (auto error = read_range("--layer", words.layers, selection.layers)) return error;
   if (auto error = read_phases(words.phases, selection.phases)) return error;
   if (!words.operations.empty()) selection.operations = parts_of(words.operations);
+  if (!words.metrics.empty()) options.metrics = parts_of(words.metrics);
   return std::nullopt;
 }
 

@@ -50,6 +50,7 @@ struct RunOptions {
   std::vector<std::filesystem::path> operation_files;  ///< maps of operations of the user (data/operations)
   std::shared_ptr<const AttributionRules> rules;       ///< load_rules; summarise_file reads them where they are missing
   RunFacts facts;                                      ///< what is stated about the run; analyse_run reads it
+  std::vector<std::string> metrics;                    ///< ids of the metrics wanted; empty: all that counters give
   std::size_t window_bytes = 0;  ///< size of the pieces a file is parsed in; 0: default. Results do not depend on it
   Progress* progress = nullptr;
 };

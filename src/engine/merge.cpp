@@ -7,6 +7,7 @@
 
 #include "catalog/gpus.h"
 #include "engine/align_passes.h"
+#include "engine/decompose_run.h"
 #include "engine/engine.h"
 #include "engine/join_agents.h"
 #include "engine/make_rows.h"
@@ -202,10 +203,9 @@ std::vector<JobFacts> facts_of_jobs(const std::vector<Job>& jobs, const std::vec
   return facts;
 }
 
-bool is_shown(const std::vector<InputSummary>& inputs, const PassAlignment& alignment, const RunOptions& options) {
-  const InputSummary& trace = inputs[alignment.input];
-  return (!options.only_rank || trace.facts.rank == options.only_rank) &&
-         (!options.only_gpu || trace.gpus[alignment.gpu].device == *options.only_gpu);
+bool is_shown(const std::vector<InputSummary>& inputs, std::size_t input, std::size_t gpu, const RunOptions& options) {
+  return (!options.only_rank || inputs[input].facts.rank == options.only_rank) &&
+         (!options.only_gpu || inputs[input].gpus[gpu].device == *options.only_gpu);
 }
 
 }  // namespace
@@ -239,6 +239,15 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
       align_passes(summaries, jobs, classes, options.iteration_mark, std::max(1u, options.threads));
 
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
+  std::vector<GpuCounters> values;
+  if (!alignments.empty() || !options.metrics.empty()) {
+    CHOPPER_TRY(const MetricCatalog catalog, load_metrics({}));
+    for (const std::string& metric : options.metrics) {
+      if (catalog.find(metric) == nullptr)
+        return Error{ErrorCode::usage, "--metric: there is no metric " + metric, "", "chopper metrics lists them"};
+    }
+    CHOPPER_TRY(values, pass_values(summaries, alignments, catalog, known, options.facts.gpu_spec));
+  }
   Answer answer;
   answer.facts = options.facts;
   answer.selection = options.selection;
@@ -289,8 +298,15 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     return Error{ErrorCode::usage, "the selection holds no gpu work", "",
                  "there are " + selectable(summaries) + " (chopper report RUN --csv - --grain layer,iteration)"};
   }
+  for (const GpuCounters& counters : values) {
+    if (is_shown(summaries, counters.input, counters.gpu, options))
+      add_metric_rows(summaries, counters, options, answer);
+  }
+  for (const DecomposedJob& job : decompose_run(summaries, jobs, values, known, options))
+    add_decomposition_rows(job, job_field(jobs, job.job), answer);
   for (const PassAlignment& alignment : alignments) {
-    if (is_shown(summaries, alignment, options)) answer.alignment.push_back(alignment_row(summaries, alignment));
+    if (is_shown(summaries, alignment.input, alignment.gpu, options))
+      answer.alignment.push_back(alignment_row(summaries, alignment));
   }
   answer.jobs = facts_of_jobs(jobs, sources, options.only_rank || options.only_gpu);
   for (std::size_t j = 0; j < jobs.size(); j++) {
@@ -309,6 +325,8 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   sort_rows(answer.host_blockers);
   sort_rows(answer.collectives);
   sort_rows(answer.alignment);
+  sort_rows(answer.metrics);
+  sort_rows(answer.decomposition);
   sort_rows(answer.memory);
   sort_rows(answer.kernel_summary);
   answer.throughput = throughput_rows(answer, summaries, jobs, known);  // behind the steps

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "report/decomposition_text.h"
 #include "report/health_counts.h"
 #include "report/jobs_text.h"
 #include "report/losses.h"
@@ -142,11 +143,7 @@ void add_heading(Page& page, const Answer& answer, const TextOptions& options) {
   if (answer.timeline.empty()) return;
   page.add("evidence", Style::title);
   page.tab(kLabelColumns);
-  const auto num_passes = static_cast<std::size_t>(
-      std::count_if(answer.inputs.begin(), answer.inputs.end(), [](const InputRow& input) { return !input.is_trace; }));
-  page.add(num_passes == 0
-               ? std::string("trace alone; telemetry would add clocks, counters would split computation")
-               : fmt::format("trace alone; {} of counters read, not used yet", counted(num_passes, "file")));
+  page.add(evidence_text(answer));
   page.end_line();
 }
 
@@ -269,7 +266,11 @@ std::string answer_text(const Answer& answer, const TextOptions& options) {
   add_split(page, answer, basis, checked);
   add_gpu_table(page, answer, basis);
   add_losses(page, answer, basis);
-  add_top_operations(page, answer, basis);
+  if (has_decomposition(answer)) {
+    add_decomposition(page, answer, options.paper);
+  } else {
+    add_top_operations(page, answer, basis);
+  }
   add_top_kernels(page, answer, basis);
   return page.take();
 }

@@ -14,6 +14,7 @@ struct TextOptions {
   std::size_t width = 100;  ///< columns, at least 80
   bool bars = false;        ///< draw bars: for terminals
   bool colour = false;      ///< ANSI colours: for terminals
+  bool paper = false;       ///< show the decomposition as the paper computes it
 };
 
 /// Returns the whole answer; every line ends with a line feed.

@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "analyze/bound.h"
+
 namespace chopper {
 
 /// A quantity that was not measured, or is not known.
@@ -44,9 +46,6 @@ struct KernelSample {
   double f_eff_mhz = kNotMeasured;         ///< during the kernel, in the runtime trace
   double g_ratio = kNotMeasured;           ///< g_pass / g_eff: memory clock of the pass over that of the runtime trace
 };
-
-/// What limits an operation according to theory.
-enum class Bound : std::uint8_t { compute, memory };
 
 inline double theory_of(const KernelSample& sample, Bound bound) {
   const double theory = bound == Bound::compute ? sample.compute_theory_ns : sample.memory_theory_ns;

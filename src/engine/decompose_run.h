@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// From aligned counter passes to the rows of metrics and decomposition.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyze/decomposition/decompose.h"
+#include "analyze/decomposition/paper_mode.h"
+#include "analyze/decomposition/roofline.h"
+#include "engine/engine.h"
+#include "engine/job.h"
+#include "engine/pass_values.h"
+
+namespace chopper {
+
+using OperationName = std::pair<Phase, std::string>;
+
+/// An operation of a job over the selection.
+struct DecomposedOperation {
+  std::vector<KernelSample> samples;
+  Decomposition measured;
+  PaperDecomposition paper;
+  Roofline roofline;
+};
+
+/// All operations of a job that have theory.
+struct DecomposedJob {
+  std::size_t job = 0;
+  std::map<OperationName, DecomposedOperation> operations;
+};
+
+/// Decomposes the operations of every job that has counters: complete iterations of its selected gpus. `values` as
+/// pass_values gives them.
+std::vector<DecomposedJob> decompose_run(const std::vector<InputSummary>& inputs, const std::vector<Job>& jobs,
+                                         const std::vector<GpuCounters>& values, const std::vector<GpuSpec>& known,
+                                         const RunOptions& options);
+
+/// One row an operation and mode.
+void add_decomposition_rows(const DecomposedJob& job, const Field<std::int64_t>& number, Answer& answer);
+
+/// One row a metric that has values, and of those asked for (RunOptions::metrics) the others too, with what they need.
+void add_metric_rows(const std::vector<InputSummary>& inputs, const GpuCounters& counters, const RunOptions& options,
+                     Answer& answer);
+
+}  // namespace chopper

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/decomposition_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "report/quantity.h"
+#include "report/utf8.h"
+
+namespace chopper {
+namespace {
+
+constexpr std::size_t kShown = 8;
+
+struct FactorColumn {
+  std::string_view title;
+  Field<double> DecompositionRow::*value;
+  Field<double> DecompositionRow::*low;
+  Field<double> DecompositionRow::*high;
+};
+using Row = DecompositionRow;
+constexpr FactorColumn kColumns[] = {
+    {"padding", &Row::inst, &Row::inst_low, &Row::inst_high},
+    {"units", &Row::util, &Row::util_low, &Row::util_high},
+    {"rate", &Row::rate, &Row::rate_low, &Row::rate_high},
+    {"contention", &Row::contention, &Row::contention_low, &Row::contention_high},
+    {"clock", &Row::freq, &Row::freq_low, &Row::freq_high},
+    {"mem clock", &Row::mem_clock, &Row::mem_clock_low, &Row::mem_clock_high},
+    {"remainder", &Row::remainder, &Row::remainder_low, &Row::remainder_high},
+};
+
+double loss_of(const Row& row) { return static_cast<double>(row.d_act_ns) - row.d_thr_ns.value(); }
+
+std::vector<const Row*> rows_of(const Answer& answer, std::string_view mode) {
+  std::vector<const Row*> rows;
+  for (const Row& row : answer.decomposition) {
+    if (row.mode == mode && row.d_thr_ns.present()) rows.push_back(&row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row* a, const Row* b) { return loss_of(*a) > loss_of(*b); });
+  return rows;
+}
+
+std::string label_of(const Row& row) { return row.phase + " " + row.operation; }
+
+// "1.18 ±.02"; the interval where there is one.
+std::string factor_text(const Row& row, const FactorColumn& column) {
+  const Field<double>& value = row.*column.value;
+  if (!value.present()) return "-";
+  std::string text = fmt::format("{:.2f}", value.value());
+  const Field<double>&low = row.*column.low, &high = row.*column.high;
+  if (!low.present() || !high.present()) return text;
+  const double half = (high.value() - low.value()) / 2;
+  return half < 0.005 ? text + "    " : text + (half < 0.995 ? fmt::format(" ±.{:02.0f}", 100 * half) : " ±1+");
+}
+
+// The operation that loses most of those in both modes whose contention or clock the modes see differently.
+void add_paper_sentence(Page& page, const Answer& answer, const std::vector<const Row*>& measured) {
+  for (const Row* row : measured) {
+    const auto paper = std::find_if(answer.decomposition.begin(), answer.decomposition.end(), [&](const Row& other) {
+      return other.mode == "paper" && other.phase == row->phase && other.operation == row->operation &&
+             other.freq.present() && other.contention.present();
+    });
+    if (paper == answer.decomposition.end()) continue;
+    std::string text = fmt::format("mode paper: {} contention {:.2f}, clock {:.2f}", label_of(*row),
+                                   paper->contention.value(), paper->freq.value());
+    if (row->contention.present() && row->freq.present()) {
+      text += "; it takes what its percentiles of overlap do not show as clock, here the clock is measured apart";
+    } else {
+      text += "; without a measured clock that split is a guess: the time without overlap is not known";
+    }
+    page.add_wrapped("  " + text + ".", 2);
+    page.end_line();
+    return;
+  }
+}
+
+void add_remarks(Page& page, const std::vector<const Row*>& rows) {
+  const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
+  if (any([](const Row* row) { return row->remainder.present(); })) {
+    page.add("  remainder: clock, and contention where it has no value; [clock] f_eff_mhz in chopper.toml splits it",
+             Style::dim);
+    page.end_line();
+  }
+  if (any([](const Row* row) {
+        return row->freq_contention_ranked.present() && !row->freq_contention_ranked.value();
+      })) {
+    page.add(
+        "  clock and contention are not ranked: how kernels follow the clock is not known (m; passes at one clock)",
+        Style::dim);
+    page.end_line();
+  }
+}
+
+}  // namespace
+
+bool has_decomposition(const Answer& answer) {
+  return std::any_of(answer.decomposition.begin(), answer.decomposition.end(), [](const Row& row) {
+    return row.measured_time_share.present() && row.measured_time_share.value() > 0;
+  });
+}
+
+void add_decomposition(Page& page, const Answer& answer, bool paper) {
+  const std::vector<const Row*> rows = rows_of(answer, paper ? "paper" : "measured");
+  if (rows.empty()) return;
+  const std::size_t num_shown = std::min(kShown, rows.size());
+  const std::vector<const Row*> shown(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(num_shown));
+  std::vector<const FactorColumn*> columns;
+  for (const FactorColumn& column : kColumns) {
+    if (std::any_of(shown.begin(), shown.end(), [&](const Row* row) { return (row->*column.value).present(); }))
+      columns.push_back(&column);
+  }
+  page.end_line();
+  page.add("theory against measurement", Style::title);
+  page.add(paper ? ", mode paper: medians of one gpu" : ", factors with half of their 95 % interval");
+  page.end_line();
+  std::string head = fmt::format("  {:<22} {:>9} {:>8}", "", "time", "of peak");
+  for (const FactorColumn* column : columns) head += fmt::format(" {:>10}", column->title);
+  page.add(head, Style::dim);
+  page.end_line();
+  for (const Row* row : shown) {
+    page.add(fmt::format("  {:<22} {:>9} {:>8}", cut_middle(printable(label_of(*row)), 22),
+                         duration_text(static_cast<double>(row->d_act_ns)),
+                         share_text(row->d_thr_ns.value() / static_cast<double>(row->d_act_ns))));
+    for (const FactorColumn* column : columns) page.add(fmt::format(" {:>10}", factor_text(*row, *column)));
+    page.end_line();
+  }
+  if (rows.size() > num_shown) {
+    page.add(fmt::format("  and {} more: --json, --operation", rows.size() - num_shown), Style::dim);
+    page.end_line();
+  }
+  add_remarks(page, shown);
+  if (!paper) add_paper_sentence(page, answer, rows);
+}
+
+std::string evidence_text(const Answer& answer) {
+  const auto num_passes = static_cast<std::size_t>(
+      std::count_if(answer.inputs.begin(), answer.inputs.end(), [](const InputRow& input) { return !input.is_trace; }));
+  const bool has_clock = answer.facts.f_eff_mhz.has_value();
+  if (num_passes == 0)
+    return has_clock ? "trace + stated clock; counters would split computation"
+                     : "trace alone; telemetry would add clocks, counters would split computation";
+  std::set<std::int64_t> used;
+  double least = 1;
+  for (const AlignmentRow& row : answer.alignment) {
+    if (!row.matched_time_share.present() || row.matched_time_share.value() < 0.5) continue;
+    used.insert(row.pass);
+    least = std::min(least, row.matched_time_share.value());
+  }
+  if (used.empty())
+    return fmt::format("trace alone; no counter of {} belongs to its kernels (chopper check)",
+                       num_passes == 1 ? std::string("1 file") : std::to_string(num_passes) + " files");
+  return fmt::format("trace + counters of {} pass {}, at least {} of computation matched{}", used.size(),
+                     used.size() == 1 ? "file" : "files", share_text(least),
+                     has_clock ? "; clock as stated" : "; a clock would split the rest");
+}
+
+}  // namespace chopper
