@@ -37,7 +37,8 @@ void fill_from_operation(const Sums& operation, Sums& window) {
   take_from(operation, {Sum::slope_xy, Sum::slope_xx, Sum::slope_rxy}, window);
 }
 
-double finite(double value) { return std::isfinite(value) ? value : 0; }
+// What fits a whole number of nanoseconds; times are far from the limit.
+double finite(double value) { return std::isfinite(value) ? std::clamp(value, -4e18, 4e18) : 0; }
 
 }  // namespace
 

@@ -21,6 +21,10 @@ struct ClockShare {
   double clock_spread = 0;  ///< highest over lowest clock of the passes of a gpu, minus 1
 };
 
+/// The share at the clock `to_mhz` of a kernel whose share is `m` at `from_mhz`: what does not follow the clock is the
+/// same time, and a smaller part of a longer one.
+inline double clock_share_at(double m, double from_mhz, double to_mhz) { return m / ((1 - m) * from_mhz / to_mhz + m); }
+
 /// The dispatches of an operation in one counter pass on one gpu, or in one iteration of it: the more points the better
 /// the uncertainty.
 struct PassPoint {

@@ -33,6 +33,8 @@ TEST(ClockShare, IsThatAtTheClockOfTheCycles) {
   const std::vector<PassPoint> passes = {pass_at(2000, 0.5), pass_at(1500, 0.5)};
   EXPECT_NEAR(fit_clock_share(passes, 2000).value, 0.5, 1e-12);
   EXPECT_NEAR(fit_clock_share(passes, 1500).value, 3 / 7.0, 1e-12);
+  EXPECT_NEAR(clock_share_at(0.5, 2000, 1500), 3 / 7.0, 1e-12);
+  EXPECT_NEAR(clock_share_at(3 / 7.0, 1500, 2000), 0.5, 1e-12);
 }
 
 TEST(ClockShare, OneClockSaysNothing) {

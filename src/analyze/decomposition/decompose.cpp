@@ -312,7 +312,7 @@ void count_samples(std::span<const KernelSample> all, std::span<const KernelSamp
   result.duration_without_theory_ns = static_cast<double>(without_ns);
   for (std::size_t i = 0; i < usable.size(); i++) {
     const KernelSample& s = usable[i];
-    if (is_measured(s.gpu_cycles)) result.num_with_counters++;
+    if (has_counters(s)) result.num_with_counters++;
     const bool first = i == 0 || usable[i - 1].iteration != s.iteration;
     if (first) result.num_iterations++;
     if (first || usable[i - 1].gpu != s.gpu || usable[i - 1].layer != s.layer) result.num_instances++;

@@ -40,7 +40,8 @@ struct DecompositionSettings {
 /// Everything of one operation over a selection. Without theory all factors are absent.
 struct Decomposition {
   Bound bound = Bound::compute;
-  std::size_t num_samples = 0, num_without_theory = 0, num_with_counters = 0;
+  std::size_t num_samples = 0, num_without_theory = 0;
+  std::size_t num_with_counters = 0;  ///< samples with any counter
   std::size_t num_instances = 0, num_iterations = 0;
   double duration_without_theory_ns = 0;  ///< left out of d_act_ns
   double d_thr_ns = 0, d_act_ns = 0;

@@ -211,7 +211,8 @@ TEST(Decompose, CountersOfAPartAreScaledByTheory) {
   std::vector<KernelSample> samples = {gemm(0, 0), gemm(0, 1)};
   KernelSample large = gemm(0, 2);
   large.flops *= 2, large.compute_theory_ns *= 2, large.duration_ns = 5000, large.f_eff_mhz = 1500;
-  large.executed_flops = large.gpu_cycles = large.matrix_cycles = large.pass_duration_ns = kNotMeasured;
+  large.executed_flops = large.gpu_cycles = large.pass_duration_ns = kNotMeasured;
+  large.matrix_busy_cycles = large.matrix_cycles = kNotMeasured;
   samples.push_back(large);
   samples[1].duration_ns = 2750;  // half of the duration is measured
   const Decomposition result = decompose(samples, with_clock());

@@ -7,8 +7,6 @@
 // is linear in the slope, since Y = Y_mean / (1 - slope X).
 #pragma once
 
-#include <cmath>
-#include <cstddef>
 #include <span>
 
 namespace chopper {

@@ -55,6 +55,11 @@ inline bool has_theory(const KernelSample& sample) {
   return is_measured(sample.compute_theory_ns) || is_measured(sample.memory_theory_ns);
 }
 
+inline bool has_counters(const KernelSample& sample) {
+  return is_measured(sample.executed_flops) || is_measured(sample.executed_bytes) ||
+         is_measured(sample.matrix_busy_cycles) || is_measured(sample.gpu_cycles);
+}
+
 /// Samples that have theory, in an order that does not depend on the one they came in: results are the same to the last
 /// bit.
 std::vector<KernelSample> usable_samples(std::span<const KernelSample> samples);
