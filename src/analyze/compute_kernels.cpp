@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "analyze/decomposition/concurrency.h"
 #include "analyze/timeline.h"
 #include "analyze/work.h"
 
@@ -118,6 +119,18 @@ GpuRows in_launch_order(const TraceTables& trace, const GpuWorkLabels& labels, c
   return rows;
 }
 
+// What each kernel takes of the windows of the iterations.
+void add_windows(const DeviceWork& work, ComputeKernels& kept) {
+  std::vector<Interval> kernels;
+  for (std::size_t i = 0; i < num_rows(kept.table); i++)
+    kernels.push_back({kept.table.start_ns[i], kept.table.start_ns[i] + kept.table.duration_ns[i]});
+  std::vector<std::int64_t> bounds = work.windows.starts_ns;
+  if (bounds.empty()) return;
+  bounds.push_back(std::max(work.windows.end_ns, bounds.back()));
+  for (const WindowWeight& part : concurrency_weights(kernels, bounds))
+    kept.in_windows.push_back({static_cast<std::int32_t>(part.window), part.kernel, part.weight_ns});
+}
+
 }  // namespace
 
 ComputeKernels keep_compute_kernels(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
@@ -153,9 +166,11 @@ ComputeKernels keep_compute_kernels(const TraceTables& trace, const GpuWorkLabel
     table.instance.push_back(labels.instance[row]);
     table.selected.push_back(selected(row) ? 1 : 0);
     table.complete.push_back(k >= 0 && (!any_complete || complete[static_cast<std::size_t>(k)] != 0) ? 1 : 0);
+    table.comm_copy.push_back(labels.comm_copy[row]);
     operators.append(row, table);
     table.offset.push_back(gpu.offset[row]);
   }
+  add_windows(work, kept);
   return kept;
 }
 

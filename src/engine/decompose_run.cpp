@@ -59,12 +59,11 @@ class JobSamples {
       DecomposedOperation*& operation = operations[{table.phase[i], table.operation[i]}];
       if (operation == nullptr)
         operation = &out_.operations[{table.phase[i], std::string(kernels.strings.view(table.operation[i]))}];
-      KernelSample& sample = operation->samples.emplace_back();
+      KernelSample& sample = operation->samples.emplace_back(sample_of(kernels, counters, i, options_.facts));
       sample.gpu = number;
       sample.iteration = *iteration;
-      set_trace(kernels, i, sample);
-      if (counters != nullptr) set_counters(*counters, i, sample);
-      if (options_.facts.f_eff_mhz) sample.f_eff_mhz = *options_.facts.f_eff_mhz;
+      if (table.overlapped_with[i] != kNoString)
+        sample.collective = collectives_.of(std::string(kernels.strings.view(table.overlapped_with[i])));
     }
   }
 
@@ -76,29 +75,6 @@ class JobSamples {
     return at == iterations_.end() ? std::nullopt : std::optional(at->second);
   }
 
-  void set_trace(const ComputeKernels& kernels, std::size_t i, KernelSample& sample) {
-    const ComputeKernelTable& table = kernels.table;
-    if (table.layer[i] >= 0) sample.layer = table.layer[i];
-    if (table.overlapped_with[i] != kNoString)
-      sample.collective = collectives_.of(std::string(kernels.strings.view(table.overlapped_with[i])));
-    sample.start_ns = table.start_ns[i];
-    sample.duration_ns = table.duration_ns[i];
-    sample.overlap_ns = table.overlap_ns[i];
-    sample.flops = table.flops[i];
-    sample.compute_theory_ns = table.flops_ns[i];
-    sample.bytes = table.bytes[i];
-    sample.memory_theory_ns = table.bytes_ns[i];
-  }
-
-  static void set_counters(const GpuCounters& counters, std::size_t i, KernelSample& sample) {
-    sample.executed_flops = counters.executed_flops[i];
-    sample.executed_bytes = counters.executed_bytes[i];
-    sample.matrix_busy_cycles = counters.matrix_busy_cycles[i];
-    sample.matrix_cycles = counters.matrix_cycles[i];
-    sample.gpu_cycles = counters.gpu_cycles[i];
-    sample.pass_duration_ns = counters.pass_duration_ns[i];
-  }
-
   const std::vector<InputSummary>& inputs_;
   const Job& job_;
   const RunOptions& options_;
@@ -106,18 +82,6 @@ class JobSamples {
   std::map<std::int64_t, std::int32_t> iterations_;
   DenseNumbers<std::string> collectives_;
 };
-
-bool is_selected(const RunOptions& options, const InputSummary& input, const GpuSummary& gpu) {
-  return (!options.only_rank || input.facts.rank == options.only_rank) &&
-         (!options.only_gpu || gpu.device == *options.only_gpu);
-}
-
-const GpuCounters* find_counters(const std::vector<GpuCounters>& values, const GpuPlace& place) {
-  const auto at = std::find_if(values.begin(), values.end(), [&](const GpuCounters& counters) {
-    return counters.input == place.input && counters.gpu == place.gpu;
-  });
-  return at == values.end() ? nullptr : &*at;
-}
 
 // The clock that the cycles of the samples were counted at.
 double pass_clock_mhz(const std::vector<KernelSample>& samples) {
@@ -154,6 +118,41 @@ double peak_clock_mhz(const std::vector<const GpuSpec*>& specs) {
 
 }  // namespace
 
+bool is_selected(const RunOptions& options, const InputSummary& input, const GpuSummary& gpu) {
+  return (!options.only_rank || input.facts.rank == options.only_rank) &&
+         (!options.only_gpu || gpu.device == *options.only_gpu);
+}
+
+const GpuCounters* find_counters(const std::vector<GpuCounters>& values, const GpuPlace& place) {
+  const auto at = std::find_if(values.begin(), values.end(), [&](const GpuCounters& counters) {
+    return counters.input == place.input && counters.gpu == place.gpu;
+  });
+  return at == values.end() ? nullptr : &*at;
+}
+
+KernelSample sample_of(const ComputeKernels& kernels, const GpuCounters* counters, std::size_t i,
+                       const RunFacts& facts) {
+  const ComputeKernelTable& table = kernels.table;
+  KernelSample sample;
+  if (table.layer[i] >= 0) sample.layer = table.layer[i];
+  sample.start_ns = table.start_ns[i];
+  sample.duration_ns = table.duration_ns[i];
+  sample.overlap_ns = table.overlap_ns[i];
+  sample.flops = table.flops[i];
+  sample.compute_theory_ns = table.flops_ns[i];
+  sample.bytes = table.bytes[i];
+  sample.memory_theory_ns = table.bytes_ns[i];
+  if (facts.f_eff_mhz) sample.f_eff_mhz = *facts.f_eff_mhz;
+  if (counters == nullptr) return sample;
+  sample.executed_flops = counters->executed_flops[i];
+  sample.executed_bytes = counters->executed_bytes[i];
+  sample.matrix_busy_cycles = counters->matrix_busy_cycles[i];
+  sample.matrix_cycles = counters->matrix_cycles[i];
+  sample.gpu_cycles = counters->gpu_cycles[i];
+  sample.pass_duration_ns = counters->pass_duration_ns[i];
+  return sample;
+}
+
 std::vector<DecomposedJob> decompose_run(const std::vector<InputSummary>& inputs, const std::vector<Job>& jobs,
                                          const std::vector<GpuCounters>& values, const std::vector<GpuSpec>& known,
                                          const RunOptions& options) {
@@ -181,6 +180,7 @@ std::vector<DecomposedJob> decompose_run(const std::vector<InputSummary>& inputs
       number++;
     }
     const double peak_mhz = peak_clock_mhz(specs);
+    out.peak_mhz = peak_mhz;
     std::vector<std::function<void()>> tasks;
     for (auto& [name, operation] : out.operations) {
       tasks.emplace_back([&, &name = name, &operation = operation] {

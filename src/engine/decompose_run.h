@@ -13,6 +13,7 @@
 #include "analyze/decomposition/roofline.h"
 #include "engine/engine.h"
 #include "engine/job.h"
+#include "engine/match_collectives.h"
 #include "engine/pass_values.h"
 
 namespace chopper {
@@ -30,6 +31,7 @@ struct DecomposedOperation {
 /// All operations of a job that have theory.
 struct DecomposedJob {
   std::size_t job = 0;
+  double peak_mhz = kNotMeasured;
   std::map<OperationName, DecomposedOperation> operations;
 };
 
@@ -38,6 +40,20 @@ struct DecomposedJob {
 std::vector<DecomposedJob> decompose_run(const std::vector<InputSummary>& inputs, const std::vector<Job>& jobs,
                                          const std::vector<GpuCounters>& values, const std::vector<GpuSpec>& known,
                                          const RunOptions& options);
+
+/// What trace, counters and facts say of a kernel, by row of its table; gpu, iteration and collective are not set.
+/// `counters`: nullptr where the gpu has none.
+KernelSample sample_of(const ComputeKernels& kernels, const GpuCounters* counters, std::size_t kernel,
+                       const RunFacts& facts);
+/// The counters of a gpu; nullptr where it has none.
+const GpuCounters* find_counters(const std::vector<GpuCounters>& values, const GpuPlace& place);
+/// Whether --rank and --gpu leave the gpu in.
+bool is_selected(const RunOptions& options, const InputSummary& input, const GpuSummary& gpu);
+
+/// The budget of every window of the selected gpus of a job; nothing where a part of the work is selected.
+void add_budget_rows(const std::vector<InputSummary>& inputs, const Job& job, const DecomposedJob& decomposed,
+                     const std::vector<GpuCounters>& values, const MatchedCollectives& matched,
+                     const RunOptions& options, Answer& answer);
 
 /// One row an operation and mode.
 void add_decomposition_rows(const DecomposedJob& job, const Field<std::int64_t>& number, Answer& answer);

@@ -97,6 +97,7 @@ struct Answer {
   std::vector<AlignmentRow> alignment;
   std::vector<MetricRow> metrics;
   std::vector<DecompositionRow> decomposition;
+  std::vector<BudgetRow> budget;
   std::vector<MemoryRow> memory;
   std::vector<ThroughputRow> throughput;
   std::vector<KernelSummaryRow> kernel_summary;

@@ -302,8 +302,10 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     if (is_shown(summaries, counters.input, counters.gpu, options))
       add_metric_rows(summaries, counters, options, answer);
   }
-  for (const DecomposedJob& job : decompose_run(summaries, jobs, values, known, options))
+  for (const DecomposedJob& job : decompose_run(summaries, jobs, values, known, options)) {
     add_decomposition_rows(job, job_field(jobs, job.job), answer);
+    add_budget_rows(summaries, jobs[job.job], job, values, matched, options, answer);
+  }
   for (const PassAlignment& alignment : alignments) {
     if (is_shown(summaries, alignment.input, alignment.gpu, options))
       answer.alignment.push_back(alignment_row(summaries, alignment));
@@ -327,6 +329,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   sort_rows(answer.alignment);
   sort_rows(answer.metrics);
   sort_rows(answer.decomposition);
+  sort_rows(answer.budget);
   sort_rows(answer.memory);
   sort_rows(answer.kernel_summary);
   answer.throughput = throughput_rows(answer, summaries, jobs, known);  // behind the steps

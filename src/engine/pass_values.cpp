@@ -66,6 +66,7 @@ GpuFacts facts_of_gpu(const GpuSpec* spec, const AgentFacts& agent) {
 struct BaseMetrics {
   std::size_t executed_flops, executed_bytes, read_bytes, write_bytes, matrix_busy, matrix_cycles, gpu_cycles,
       pass_duration;
+  std::vector<std::size_t> flops_by_type;
 
   explicit BaseMetrics(const MetricSet& set)
       : executed_flops(set.index_of("executed_flops")),
@@ -75,7 +76,11 @@ struct BaseMetrics {
         matrix_busy(set.index_of("matrix_busy_cycles")),
         matrix_cycles(set.index_of("matrix_cycles")),
         gpu_cycles(set.index_of("gpu_cycles")),
-        pass_duration(set.index_of("pass_duration")) {}
+        pass_duration(set.index_of("pass_duration")) {
+    for (std::size_t m = 0; m < set.metrics().size(); m++) {
+      if (set.metrics()[m].id.starts_with("executed_flops_")) flops_by_type.push_back(m);
+    }
+  }
 };
 
 double value_of(const PassMetrics& metrics, std::size_t metric, const DispatchValues& values) {
@@ -128,8 +133,21 @@ class PassReader {
     if (std::isnan(column[row])) column[row] = value;
   }
 
+  // Of all types of the architecture; where a pass counts some of them only, as it must where its counters do not fit
+  // the hardware, of those: a pass is planned for the types of the program.
+  double executed_flops(const DispatchValues& values) const {
+    const double all = value_of(metrics_, base_.executed_flops, values);
+    if (!std::isnan(all)) return all;
+    double sum = kNoValue;
+    for (const std::size_t type : base_.flops_by_type) {
+      const double flops = value_of(metrics_, type, values);
+      if (!std::isnan(flops)) sum = std::isnan(sum) ? flops : sum + flops;
+    }
+    return sum;
+  }
+
   void read_base(std::size_t i, const DispatchValues& values) {
-    keep_first(out_.executed_flops, i, value_of(metrics_, base_.executed_flops, values));
+    keep_first(out_.executed_flops, i, executed_flops(values));
     keep_first(out_.executed_bytes, i, value_of(metrics_, base_.executed_bytes, values));
     keep_first(out_.read_bytes, i, value_of(metrics_, base_.read_bytes, values));
     keep_first(out_.write_bytes, i, value_of(metrics_, base_.write_bytes, values));

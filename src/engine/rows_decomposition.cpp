@@ -82,14 +82,14 @@ constexpr std::array<FactorColumns, kNumFactors> kFactorColumns = {{
 
 void set_factor(const FactorResult& result, const FactorColumns& columns, DecompositionRow& row) {
   if (!is_measured(result.value)) {
-    const Reason reason = reason_of(result.missing);
-    row.*columns.value = row.*columns.low = row.*columns.high = row.*columns.share_ns = reason;
-    row.*columns.evidence = reason;
+    row.*columns.value = reason_of(result.missing);  // the other columns have nothing to be about
     return;
   }
   row.*columns.value = result.value;
-  row.*columns.low = number(result.low, reason_of(result.no_interval));
-  row.*columns.high = number(result.high, reason_of(result.no_interval));
+  if (result.no_interval != Missing::not_in_mode) {
+    row.*columns.low = number(result.low, reason_of(result.no_interval));
+    row.*columns.high = number(result.high, reason_of(result.no_interval));
+  }
   row.*columns.evidence = std::string(name_of(result.evidence));
   row.*columns.share_ns = result.share_ns;
 }
@@ -111,10 +111,13 @@ void set_clock_share(const Decomposition& d, DecompositionRow& row) {
   }
   row.m_low = d.m.low;
   row.m_high = d.m.high;
-  row.freq_m_low = number(freq.m_low, reason_of(freq.missing));
-  row.freq_m_high = number(freq.m_high, reason_of(freq.missing));
-  row.contention_m_low = number(contention.m_low, reason_of(contention.missing));
-  row.contention_m_high = number(contention.m_high, reason_of(contention.missing));
+  const auto set_range = [](const FactorResult& factor, Field<double>& low, Field<double>& high) {
+    if (!is_measured(factor.m_low) || !is_measured(factor.m_high)) return;
+    low = factor.m_low;
+    high = factor.m_high;
+  };
+  set_range(freq, row.freq_m_low, row.freq_m_high);
+  set_range(contention, row.contention_m_low, row.contention_m_high);
   if (is_measured(freq.value) && is_measured(contention.value))
     row.freq_contention_ranked = d.ranks_freq_and_contention;
 }
@@ -134,10 +137,11 @@ DecompositionRow measured_row(const OperationName& name, const DecomposedOperati
   row.overlap_ratio = number(d.sums[Sum::overlap] / d.sums[Sum::duration], Reason::zero_length);
   for (std::size_t f = 0; f < kNumFactors; f++) set_factor(d.factors[f], kFactorColumns[f], row);
   set_clock_share(d, row);
-  const Reason unidentifiable = Reason::unidentifiable;
-  row.regression_contention = number(d.check.contention, unidentifiable);
-  row.regression_low = number(d.check.contention_low, unidentifiable);
-  row.regression_high = number(d.check.contention_high, unidentifiable);
+  row.regression_contention = number(d.check.contention, Reason::unidentifiable);
+  if (row.regression_contention.present()) {
+    row.regression_low = number(d.check.contention_low, Reason::few_iterations);
+    row.regression_high = number(d.check.contention_high, Reason::few_iterations);
+  }
   set_roofline(operation.roofline, row);
   return row;
 }

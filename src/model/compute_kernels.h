@@ -29,6 +29,7 @@ struct ComputeKernelTable {
   std::vector<std::uint32_t> instance;  ///< equal for the kernels of one execution of an operation
   std::vector<std::uint8_t> selected;   ///< 1: the selection of the run holds it
   std::vector<std::uint8_t> complete;   ///< 1: of a complete iteration; of any where none is complete
+  std::vector<std::uint8_t> comm_copy;  ///< 1: packs or unpacks buffers of communication
   /// Of the host operator that launched it, told at the first of its kernels here, 0 at the others; NaN: not known.
   std::vector<double> flops, bytes;
   std::vector<double> flops_ns, bytes_ns;  ///< at the peaks of the gpu; NaN: not known
@@ -38,13 +39,22 @@ struct ComputeKernelTable {
     using T = ComputeKernelTable;
     return std::make_tuple(&T::name, &T::work_items, &T::group_items, &T::start_ns, &T::duration_ns, &T::overlap_ns,
                            &T::overlapped_with, &T::phase, &T::operation, &T::layer, &T::iteration, &T::instance,
-                           &T::selected, &T::complete, &T::flops, &T::bytes, &T::flops_ns, &T::bytes_ns, &T::offset);
+                           &T::selected, &T::complete, &T::comm_copy, &T::flops, &T::bytes, &T::flops_ns, &T::bytes_ns,
+                           &T::offset);
   }
+};
+
+/// What a kernel takes of the time of an iteration's window: of several that run at once each takes its part.
+struct KernelInWindow {
+  std::int32_t ordinal = 0;  ///< of the iteration
+  std::uint32_t kernel = 0;  ///< row of ComputeKernelTable
+  std::int64_t weight_ns = 0;
 };
 
 struct ComputeKernels {
   StringTable strings;
   ComputeKernelTable table;
+  std::vector<KernelInWindow> in_windows;  ///< in order of (ordinal, kernel)
 };
 
 }  // namespace chopper

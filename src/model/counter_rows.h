@@ -181,4 +181,67 @@ struct DecompositionRow {
   }
 };
 
+/// Where the time of a window goes: the terms sum to it (docs/reference/decomposition.md, 10).
+struct BudgetRow {
+  static constexpr std::string_view table = "budget";
+  static constexpr std::size_t num_keys = 4;
+  std::int64_t input = 0;
+  Field<std::int64_t> rank, gpu, ordinal, iteration;
+  Field<bool> last;
+  std::int64_t window_ns = 0;
+  std::int64_t theory_ns = 0;
+  std::int64_t inst_ns = 0;
+  std::int64_t util_ns = 0;
+  std::int64_t rate_ns = 0;
+  std::int64_t contention_ns = 0;
+  std::int64_t freq_ns = 0;
+  std::int64_t mem_clock_ns = 0;
+  std::int64_t remainder_ns = 0;
+  std::int64_t compute_undecomposed_ns = 0;
+  std::int64_t comm_copy_kernels_ns = 0;
+  std::int64_t exposed_comm_transfer_ns = 0;
+  Field<std::int64_t> exposed_comm_wait_ns;
+  std::int64_t exposed_memcpy_ns = 0;
+  std::int64_t prep_idle_ns = 0;
+  std::int64_t call_idle_ns = 0;
+  std::int64_t other_idle_ns = 0;
+  std::int64_t unexplained_ns = 0;
+  std::int64_t without_exposed_comm_ns = 0, without_launch_gaps_ns = 0;
+  Field<std::int64_t> at_peak_clock_ns;
+
+  static constexpr auto columns() {
+    using R = BudgetRow;
+    return std::make_tuple(
+        Column{"input", &R::input, "", "index into inputs"}, Column{"rank", &R::rank, "", "rank of the process"},
+        Column{"gpu", &R::gpu, "", "device ordinal as written"},
+        Column{"ordinal", &R::ordinal, "", "our order of the iterations, from 0"},
+        Column{"iteration", &R::iteration, "", "number of the iteration's mark"},
+        Column{"last", &R::last, "", "the last window, which no step time is of"},
+        Column{"window_ns", &R::window_ns, "ns", "length of the window"},
+        Column{"theory_ns", &R::theory_ns, "ns", "kernels at the peak of the gpu"},
+        Column{"inst_ns", &R::inst_ns, "ns", "executed work beyond the algorithmic"},
+        Column{"util_ns", &R::util_ns, "ns", "matrix units not busy (memory-bound: bandwidth not reached)"},
+        Column{"rate_ns", &R::rate_ns, "ns", "busy units below their peak rate"},
+        Column{"contention_ns", &R::contention_ns, "ns", "kernels slower beside others"},
+        Column{"freq_ns", &R::freq_ns, "ns", "core clock below its peak"},
+        Column{"mem_clock_ns", &R::mem_clock_ns, "ns", "memory clock below that of the passes"},
+        Column{"remainder_ns", &R::remainder_ns, "ns", "clock and contention that cannot be told apart"},
+        Column{"compute_undecomposed_ns", &R::compute_undecomposed_ns, "ns", "kernels without theory"},
+        Column{"comm_copy_kernels_ns", &R::comm_copy_kernels_ns, "ns", "kernels that pack buffers of communication"},
+        Column{"exposed_comm_transfer_ns", &R::exposed_comm_transfer_ns, "ns",
+               "communication with no computation beside it; with the waits where those are not known"},
+        Column{"exposed_comm_wait_ns", &R::exposed_comm_wait_ns, "ns", "of it, waiting for the slowest rank"},
+        Column{"exposed_memcpy_ns", &R::exposed_memcpy_ns, "ns", "copies and fills with nothing beside them"},
+        Column{"prep_idle_ns", &R::prep_idle_ns, "ns", "idle: the next kernel was not launched yet"},
+        Column{"call_idle_ns", &R::call_idle_ns, "ns", "idle: launched, not started yet"},
+        Column{"other_idle_ns", &R::other_idle_ns, "ns", "other idle time"},
+        Column{"unexplained_ns", &R::unexplained_ns, "ns",
+               "kernels without theory, other idle time, and kernels no label tells the operation of"},
+        Column{"without_exposed_comm_ns", &R::without_exposed_comm_ns, "ns",
+               "the window without exposed communication: a bound"},
+        Column{"without_launch_gaps_ns", &R::without_launch_gaps_ns, "ns", "without idle time of launching"},
+        Column{"at_peak_clock_ns", &R::at_peak_clock_ns, "ns", "with all kernels at the clock of the peak"});
+  }
+};
+
 }  // namespace chopper

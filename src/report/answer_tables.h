@@ -64,6 +64,7 @@ void for_each_table(const Answer& answer, bool with_kernels, F&& use) {
   use(view_of(answer.alignment));
   use(view_of(answer.metrics));
   use(view_of(answer.decomposition));
+  use(view_of(answer.budget));
   use(view_of(answer.memory));
   use(view_of(answer.throughput));
   use(view_of(answer.kernel_summary));
