@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of single kernels, made one at a time when they are written.
+#include <cmath>
+
 #include "engine/make_rows.h"
 
 namespace chopper {
@@ -61,6 +63,15 @@ void Answer::for_each_kernel(bool copies, const std::function<void(const KernelR
       }
       out.overlap_ns = r.overlap_ns;
       out.overlap_ratio = share_field(r.overlap_ns, r.duration_ns, Reason::zero_length);
+      const auto count = [](double value, Field<double>& field) {
+        if (std::isfinite(value)) field = value;
+      };
+      count(r.gpu_cycles, out.gpu_cycles);
+      count(r.executed_flops, out.executed_flops);
+      count(r.executed_bytes, out.executed_bytes);
+      count(r.matrix_utilisation, out.matrix_utilisation);
+      if (r.dispatch != kNoNumber) out.dispatch = r.dispatch;
+      if (r.dispatch_pass != kNoNumber) out.dispatch_pass = r.dispatch_pass;
       row(out);
     }
   }

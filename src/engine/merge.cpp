@@ -247,6 +247,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
         return Error{ErrorCode::usage, "--metric: there is no metric " + metric, "", "chopper metrics lists them"};
     }
     CHOPPER_TRY(values, pass_values(summaries, alignments, catalog, known, options.facts.gpu_spec));
+    set_kernel_counters(values, summaries);
   }
   Answer answer;
   answer.facts = options.facts;

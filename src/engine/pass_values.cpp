@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <unordered_map>
 
 #include "catalog/gpus.h"
 
@@ -23,6 +24,8 @@ class DispatchReader {
     for (const std::uint32_t dispatch : pass.values.dispatch) begin_[dispatch + 1]++;
     for (std::size_t i = 1; i < begin_.size(); i++) begin_[i] += begin_[i - 1];
   }
+
+  const CounterPass& pass() const { return pass_; }
 
   /// Valid until the next call.
   DispatchValues values_of(std::uint32_t dispatch) {
@@ -113,7 +116,7 @@ class PassReader {
       // Another kernel at the same place has other counts.
       if (dispatch == kUnmatched || alignment_.alignment.matches[i].substituted) continue;
       const DispatchValues values = reader_.values_of(dispatch);
-      read_base(i, values);
+      read_base(i, dispatch, values);
       if (kernels_.table.selected[i] != 0 && kernels_.table.complete[i] != 0) sum_metrics(i, values);
     }
   }
@@ -146,7 +149,7 @@ class PassReader {
     return sum;
   }
 
-  void read_base(std::size_t i, const DispatchValues& values) {
+  void read_base(std::size_t i, std::uint32_t dispatch, const DispatchValues& values) {
     keep_first(out_.executed_flops, i, executed_flops(values));
     keep_first(out_.executed_bytes, i, value_of(metrics_, base_.executed_bytes, values));
     keep_first(out_.read_bytes, i, value_of(metrics_, base_.read_bytes, values));
@@ -161,6 +164,8 @@ class PassReader {
     if (std::isnan(out_.gpu_cycles[i])) {
       out_.gpu_cycles[i] = cycles;
       out_.pass_duration_ns[i] = duration;
+      out_.dispatch_id[i] = reader_.pass().dispatches.dispatch_id[dispatch];
+      out_.dispatch_pass[i] = static_cast<std::int64_t>(alignment_.pass);
     } else {
       cycles_here_ += cycles;
       cycles_there_ += out_.gpu_cycles[i];
@@ -213,6 +218,8 @@ void resize(GpuCounters& out, std::size_t n) {
        {&out.executed_flops, &out.executed_bytes, &out.read_bytes, &out.write_bytes, &out.matrix_busy_cycles,
         &out.matrix_cycles, &out.gpu_cycles, &out.pass_duration_ns})
     column->assign(n, kNoValue);
+  out.dispatch_id.assign(n, kNoNumber);
+  out.dispatch_pass.assign(n, kNoNumber);
 }
 
 // Reads and writes are mostly counted in different passes: blocks of the hardware hold few counters.
@@ -270,6 +277,28 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     add_reads_and_writes(out);
   }
   return all;
+}
+
+void set_kernel_counters(const std::vector<GpuCounters>& values, std::vector<InputSummary>& inputs) {
+  for (const GpuCounters& counters : values) {
+    InputSummary& input = inputs[counters.input];
+    if (!input.kernel_records) continue;
+    const GpuSummary& gpu = input.gpus[counters.gpu];
+    std::unordered_map<std::uint64_t, std::size_t> row_at;  // of the byte of the record
+    for (std::size_t i = 0; i < counters.gpu_cycles.size(); i++) row_at[gpu.compute_kernels->table.offset[i]] = i;
+    for (KernelRecords::Record& record : input.kernel_records->records) {
+      if (record.device != gpu.device) continue;
+      const auto at = row_at.find(record.offset);
+      if (at == row_at.end()) continue;
+      const std::size_t i = at->second;
+      record.gpu_cycles = counters.gpu_cycles[i];
+      record.executed_flops = counters.executed_flops[i];
+      record.executed_bytes = counters.executed_bytes[i];
+      record.matrix_utilisation = counters.matrix_busy_cycles[i] / counters.matrix_cycles[i];
+      record.dispatch = counters.dispatch_id[i];
+      record.dispatch_pass = counters.dispatch_pass[i];
+    }
+  }
 }
 
 }  // namespace chopper

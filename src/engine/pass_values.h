@@ -33,7 +33,8 @@ struct GpuCounters {
   std::size_t input = 0, gpu = 0;
   /// By row of ComputeKernels::table; NaN: not measured.
   std::vector<double> executed_flops, executed_bytes, matrix_busy_cycles, matrix_cycles, gpu_cycles, pass_duration_ns;
-  std::vector<double> read_bytes, write_bytes;  ///< parts of executed_bytes
+  std::vector<double> read_bytes, write_bytes;           ///< parts of executed_bytes
+  std::vector<std::int64_t> dispatch_id, dispatch_pass;  ///< of gpu_cycles: its number, and the input
   std::map<std::pair<Phase, StringId>, std::vector<PassSum>> pass_sums;
   std::map<std::tuple<Phase, StringId, std::size_t>, MetricSum> metrics;  ///< the last is the index of the metric
   std::vector<MetricSet> sets;  ///< one: that of the gpu. In a vector, since it has no empty state
@@ -47,5 +48,8 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
                                              const std::vector<PassAlignment>& alignments, const MetricCatalog& catalog,
                                              const std::vector<GpuSpec>& known,
                                              const std::optional<std::string>& gpu_spec);
+
+/// Sets what counters say of the kernels that are kept one by one.
+void set_kernel_counters(const std::vector<GpuCounters>& values, std::vector<InputSummary>& inputs);
 
 }  // namespace chopper

@@ -664,6 +664,8 @@ struct KernelRow {
   Field<std::int64_t> launch_ns, launch_delay_ns, prep_ns, call_ns;
   std::int64_t overlap_ns = 0;
   Field<double> overlap_ratio;
+  Field<double> gpu_cycles, executed_flops, executed_bytes, matrix_utilisation;  ///< absent without a counter
+  Field<std::int64_t> dispatch, dispatch_pass;
 
   static constexpr auto columns() {
     using R = KernelRow;
@@ -696,7 +698,13 @@ struct KernelRow {
         Column{"launch_delay_ns", &R::launch_delay_ns, "ns", "start - start of the launch call, signed"},
         Column{"prep_ns", &R::prep_ns, "ns", "equation 1"}, Column{"call_ns", &R::call_ns, "ns", "equation 2"},
         Column{"overlap_ns", &R::overlap_ns, "ns", "|[start, end) n COMM|"},
-        Column{"overlap_ratio", &R::overlap_ratio, "1", "overlap / duration"});
+        Column{"overlap_ratio", &R::overlap_ratio, "1", "overlap / duration"},
+        Column{"gpu_cycles", &R::gpu_cycles, "", "cycles of the gpu in the counter pass"},
+        Column{"executed_flops", &R::executed_flops, "", "FLOPs the matrix units executed"},
+        Column{"executed_bytes", &R::executed_bytes, "B", "bytes to and from memory"},
+        Column{"matrix_utilisation", &R::matrix_utilisation, "", "busy share of the matrix units"},
+        Column{"dispatch", &R::dispatch, "", "number of the dispatch that gpu_cycles is of"},
+        Column{"dispatch_pass", &R::dispatch_pass, "", "index into inputs, of its file"});
   }
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -155,6 +156,11 @@ struct KernelRecords {
     bool first_of_chain;
     Extent grid, block;
     std::uint64_t offset;
+    // Of its dispatch in counter passes; NaN and kNoNumber: none.
+    double gpu_cycles = kNoCount, executed_flops = kNoCount, executed_bytes = kNoCount, matrix_utilisation = kNoCount;
+    std::int64_t dispatch = kNoNumber, dispatch_pass = kNoNumber;  ///< its number, and the input, of gpu_cycles
+
+    static constexpr double kNoCount = std::numeric_limits<double>::quiet_NaN();
   };
   StringTable strings;
   std::vector<Record> records;  ///< sorted by (device, start, offset)

@@ -82,16 +82,14 @@ void add_paper_sentence(Page& page, const Answer& answer, const std::vector<cons
 void add_remarks(Page& page, const std::vector<const Row*>& rows) {
   const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
   if (any([](const Row* row) { return row->remainder.present(); })) {
-    page.add("  remainder: clock, and contention where it has no value; [clock] f_eff_mhz in chopper.toml splits it",
-             Style::dim);
+    page.add("  remainder: clock and what has no value; [clock] f_eff_mhz in chopper.toml would split it", Style::dim);
     page.end_line();
   }
   if (any([](const Row* row) {
         return row->freq_contention_ranked.present() && !row->freq_contention_ranked.value();
       })) {
-    page.add(
-        "  clock and contention are not ranked: how kernels follow the clock is not known (m; passes at one clock)",
-        Style::dim);
+    page.add("  clock and contention are not ranked: passes at one clock do not tell how kernels follow it",
+             Style::dim);
     page.end_line();
   }
 }
@@ -154,9 +152,8 @@ std::string evidence_text(const Answer& answer) {
   if (used.empty())
     return fmt::format("trace alone; no counter of {} belongs to its kernels (chopper check)",
                        num_passes == 1 ? std::string("1 file") : std::to_string(num_passes) + " files");
-  return fmt::format("trace + counters of {} pass {}, at least {} of computation matched{}", used.size(),
-                     used.size() == 1 ? "file" : "files", share_text(least),
-                     has_clock ? "; clock as stated" : "; a clock would split the rest");
+  return fmt::format("trace + counters ({} {}, {} of computation){}", used.size(), used.size() == 1 ? "file" : "files",
+                     share_text(least), has_clock ? " + stated clock" : "; a clock would split the remainder");
 }
 
 }  // namespace chopper

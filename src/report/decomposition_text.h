@@ -14,7 +14,7 @@ bool has_decomposition(const Answer& answer);
 /// otherwise. `paper`: the factors of that mode instead.
 void add_decomposition(Page& page, const Answer& answer, bool paper);
 
-/// What the answer stands on: "trace + counters (4 passes of 8 gpus, 98 % of computation)".
+/// What the answer stands on: "trace + counters (4 files, 98 % of computation)".
 std::string evidence_text(const Answer& answer);
 
 }  // namespace chopper
