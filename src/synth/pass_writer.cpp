@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "synth/pass_writer.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <system_error>
+
+#include "synth/pass_settings.h"
+
+namespace chopper::synth {
+
+std::string PassProcess::host() const { return fmt::format("node{}", rank / context.job.ranks_per_node); }
+
+std::int64_t PassProcess::agent() const { return kSockets + local(); }
+
+std::filesystem::path PassProcess::folder() const {
+  return std::filesystem::path("counters") / fmt::format("pass_{}", pass + 1) / fmt::format("rank{}", rank) / host();
+}
+
+Result<std::unique_ptr<ByteSink>> PassWriter::create(const PassProcess& process, const std::string& name) {
+  const std::filesystem::path folder = process.context.folder / process.folder();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return Error{ErrorCode::unreadable, "cannot be created: " + error.message(), folder.string(),
+                 "check the path and its permissions"};
+  }
+  const bool compressed = process.context.job.passes.compressed;
+  const std::string full = compressed ? name + ".gz" : name;
+  files_.push_back((process.folder() / full).generic_string());
+  return compressed ? create_gzip_file(folder / full) : create_plain_file(folder / full);
+}
+
+Result<std::unique_ptr<PassWriter>> make_pass_writer(const PassProcess& process) {
+  return make_rocprof_csv_writer(process);
+}
+
+void add_value(std::string& text, double value) {
+  if (value >= 1 || value <= -1) {
+    fmt::format_to(std::back_inserter(text), "{:.6f}", value);
+  } else {
+    fmt::format_to(std::back_inserter(text), "{:.8e}", value);
+  }
+}
+
+}  // namespace chopper::synth

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agents of a host as rocprofv3 describes them.
+#pragma once
+
+#include <string>
+
+#include "synth/pass_writer.h"
+
+namespace chopper::synth {
+
+/// agent_info.csv: the processors and gpus of the process's host.
+std::string agent_info_text(const PassProcess& process);
+
+}  // namespace chopper::synth
