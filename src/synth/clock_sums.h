@@ -12,7 +12,7 @@ namespace chopper::synth {
 
 struct ClockSums {
   std::int64_t num_kernels = 0;
-  std::int64_t duration_ns = 0;  ///< D_act
+  std::int64_t duration_ns = 0;                           ///< D_act
   double flops = 0, executed_flops = 0, busy_cycles = 0;  ///< of kernels that compute bounds
   double bytes = 0, executed_bytes = 0;                   ///< of kernels that memory bounds
   double theory_ns = 0;                                   ///< D_thr

@@ -10,12 +10,12 @@ namespace {
 
 // What no factor of the truth depends on, by class; assumed.
 struct Habits {
-  double vector_busy;   // share of the cycles in which a unit issues vector instructions
-  double lanes;         // of a wave that work
-  double shared_busy;   // share of the cycles in which the local memory works
-  double conflicts;     // of those
-  double hits;          // of requests to the cache
-  double reads;         // of the traffic
+  double vector_busy;  // share of the cycles in which a unit issues vector instructions
+  double lanes;        // of a wave that work
+  double shared_busy;  // share of the cycles in which the local memory works
+  double conflicts;    // of those
+  double hits;         // of requests to the cache
+  double reads;        // of the traffic
 };
 
 Habits habits_of(const Work& work) {
@@ -97,7 +97,7 @@ std::int64_t matrix_operations(const Work& work) { return whole(work.executed_fl
 double matrix_busy_cycles(const Job& job, const Work& work) {
   const double per_cycle = job.gpu.bf16_flop_per_clock / static_cast<double>(job.gpu.matrix_units_per_unit);
   // A product that memory bounds in theory has rate 1 by definition; its matrix units run as those of others.
-  const double rate = work.bound == Bound::compute       ? work.rate
+  const double rate = work.bound == Bound::compute         ? work.rate
                       : work.work_class == WorkClass::gemm ? 1 / job.physics.gemm_rate
                                                            : 1;
   return work.executed_flops * rate / per_cycle;

@@ -136,11 +136,11 @@ struct Imperfection {
 struct PassSettings {
   bool is_on = false;
   CounterFormat format = CounterFormat::automatic;
-  bool marks = true;                 ///< the program marks its iterations
-  bool compressed = false;           ///< .csv.gz instead of .csv
-  std::int64_t warmup = 3;           ///< iterations before those of the trace
-  std::int64_t num_iterations = 0;   ///< counted ones, the warm-up among them; 0: up to the trace's last
-  std::int64_t clock_range = 12;     ///< %: how much lower the last pass clocks than the first
+  bool marks = true;                ///< the program marks its iterations
+  bool compressed = false;          ///< .csv.gz instead of .csv
+  std::int64_t warmup = 3;          ///< iterations before those of the trace
+  std::int64_t num_iterations = 0;  ///< counted ones, the warm-up among them; 0: up to the trace's last
+  std::int64_t clock_range = 12;    ///< %: how much lower the last pass clocks than the first
 };
 
 struct Job {

@@ -50,12 +50,12 @@ PassExecution::PassExecution(const RunContext& context, std::int64_t pass, std::
   // The numbers of iterations are those of the trace, and none is negative.
   warmup_ = std::min(warmup_, job_.first_iteration);
   num_iterations_ = settings.num_iterations > 0 ? settings.num_iterations : warmup_ + job_.num_iterations;
-  now_ns_ = kFirstStartNs + pass * kBetweenPassesNs +
-            static_cast<std::int64_t>(unit(bits(Purpose::process_start, 1)) * 3e9);
+  now_ns_ =
+      kFirstStartNs + pass * kBetweenPassesNs + static_cast<std::int64_t>(unit(bits(Purpose::process_start, 1)) * 3e9);
   // Kernels that run alone with pauses draw little power: the clock is near its highest, in each pass another.
   const std::int64_t last = std::max<std::int64_t>(1, num_passes(job_) - 1);
-  const double lower = static_cast<double>(settings.clock_range) / 100 * static_cast<double>(pass) /
-                       static_cast<double>(last);
+  const double lower =
+      static_cast<double>(settings.clock_range) / 100 * static_cast<double>(pass) / static_cast<double>(last);
   base_mhz_ = job_.gpu.max_clock_mhz * (1 - lower) * 0.995 * silicon_effect(job_, rank) *
               (1 - flaw_amount("pass-clocks") / 100) *
               std::clamp(1 - fault_amount(job_, "straggler", rank) / 100, 0.05, 1.0);
@@ -185,8 +185,8 @@ void PassExecution::run(PassIteration& iteration) {
   }
   constexpr std::size_t kAhead = 4;
   const bool ends_ahead = !job_.reads_loss && iteration.dispatches.size() > kAhead;
-  iteration.mark_end_ns = ends_ahead ? iteration.dispatches[iteration.dispatches.size() - kAhead].start_ns
-                                     : now_ns_ + kEpilogueNs;
+  iteration.mark_end_ns =
+      ends_ahead ? iteration.dispatches[iteration.dispatches.size() - kAhead].start_ns : now_ns_ + kEpilogueNs;
   iteration_end_ns_ = iteration.mark_end_ns;
   now_ns_ = std::max(now_ns_, iteration.mark_end_ns);
 }

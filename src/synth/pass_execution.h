@@ -25,7 +25,7 @@ struct PassDispatch {
   std::int64_t correlation = 0;
   std::int64_t start_ns = 0, end_ns = 0;
   double core_mhz = 0;
-  double cycles = 0;            ///< C: mean over the dies
+  double cycles = 0;             ///< C: mean over the dies
   std::int32_t work_index = -1;  ///< into the program's work; -1: extra
   std::int32_t order = -1;       ///< among the computing kernels of the iteration; -1: extra
   DispatchFlaw flaw = DispatchFlaw::none;
@@ -38,7 +38,7 @@ struct MissingDispatch {
 };
 
 struct PassIteration {
-  std::int64_t number = 0;  ///< as in the trace: equal numbers are the same iteration of the job
+  std::int64_t number = 0;       ///< as in the trace: equal numbers are the same iteration of the job
   std::int64_t correlation = 0;  ///< of the mark
   std::int64_t mark_start_ns = 0, mark_end_ns = 0;
   std::vector<PassDispatch> dispatches;

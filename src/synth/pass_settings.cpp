@@ -43,8 +43,8 @@ constexpr PassSetting kListed[] = {
 };
 
 // In order of CounterFormat.
-constexpr std::string_view kFormats[] = {"automatic",     "rocprofv3-6.2",  "rocprofv3-6.3", "rocprofv3-6.4",
-                                         "rocprofv3-7.0", "rocprofv3-json", "ncu"};
+constexpr std::string_view kFormats[] = {
+    "automatic", "rocprofv3-6.2", "rocprofv3-6.3", "rocprofv3-6.4", "rocprofv3-7.0", "rocprofv3-json", "ncu"};
 
 Error usage(std::string message, std::string hint) {
   return {ErrorCode::usage, std::move(message), "", std::move(hint)};

@@ -70,8 +70,8 @@ std::string row_text(const PassProcess& process, const PassExecution& execution,
   fmt::format_to(std::back_inserter(text), ",\n \"flaws\": [{}],\n \"missing\": [", pairing.flaws);
   bool first = true;
   for (const MissingDispatch& each : execution.missing()) {
-    fmt::format_to(std::back_inserter(text), "{}{{\"iteration\": {}, \"work\": {}}}", first ? "" : ", ",
-                   each.iteration, each.work_index);
+    fmt::format_to(std::back_inserter(text), "{}{{\"iteration\": {}, \"work\": {}}}", first ? "" : ", ", each.iteration,
+                   each.work_index);
     first = false;
   }
   return text + "]}";

@@ -12,7 +12,8 @@
 namespace chopper::synth {
 namespace {
 
-// The columns in their order (formats.md 2.2), with the value of a processor; -1 stands for what is given by name below.
+// The columns in their order (formats.md 2.2), with the value of a processor; -1 stands for what is given by name
+// below.
 struct AgentColumn {
   std::string_view name;
   std::int64_t processor;

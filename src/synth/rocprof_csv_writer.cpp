@@ -137,8 +137,8 @@ class RocprofCsvWriter : public PassWriter {
     const std::int64_t group = work.block[0] * work.block[1] * work.block[2];
     // The product is computed in 32 bits.
     const auto grid = static_cast<std::uint32_t>(group * work.grid[0] * work.grid[1] * work.grid[2]);
-    std::string head = fmt::format("{},{},{},1,{},{},{},", d.correlation, d.id, agent_, process_.pid(), thread(work),
-                                   grid);
+    std::string head =
+        fmt::format("{},{},{},1,{},{},{},", d.correlation, d.id, agent_, process_.pid(), thread(work), grid);
     if (release_ != Release::rocm_6_2) fmt::format_to(std::back_inserter(head), "{},", kernel_id(d.name));
     fmt::format_to(std::back_inserter(head), "\"{}\",{},{},0,{},", d.name, group, lds_bytes(work), work.registers);
     if (release_ >= Release::rocm_6_4) fmt::format_to(std::back_inserter(head), "{},", accumulators(work));
@@ -165,8 +165,8 @@ class RocprofCsvWriter : public PassWriter {
     } else {
       fmt::format_to(to, "0,{},", lds_bytes(work));
     }
-    fmt::format_to(to, "{},{},{},{},{},{}\n", work.block[0], work.block[1], work.block[2],
-                   work.grid[0] * work.block[0], work.grid[1] * work.block[1], work.grid[2] * work.block[2]);
+    fmt::format_to(to, "{},{},{},{},{},{}\n", work.block[0], work.block[1], work.block[2], work.grid[0] * work.block[0],
+                   work.grid[1] * work.block[1], work.grid[2] * work.block[2]);
   }
 
   static std::int64_t lds_bytes(const Work& work) { return (work.shared_memory + 511) / 512 * 512; }
