@@ -6,6 +6,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "synth/counter_physics.h"
 #include "synth/pass_settings.h"
 
 namespace chopper::synth {
@@ -33,7 +34,26 @@ Result<std::unique_ptr<ByteSink>> PassWriter::create(const PassProcess& process,
 }
 
 Result<std::unique_ptr<PassWriter>> make_pass_writer(const PassProcess& process) {
-  return make_rocprof_csv_writer(process);
+  switch (counter_format(process.context.job)) {
+    case CounterFormat::rocprofv3_json:
+      return make_rocprof_json_writer(process);
+    case CounterFormat::ncu:
+      return make_ncu_csv_writer(process);
+    default:
+      return make_rocprof_csv_writer(process);
+  }
+}
+
+std::int64_t accumulator_registers(const Work& work) { return matrix_operations(work) > 0 ? 128 : 0; }
+
+std::int64_t local_bytes(const Work& work) { return (work.shared_memory + 511) / 512 * 512; }
+
+std::int64_t KernelIds::of(std::string_view name) {
+  constexpr std::int64_t kFirst = 17;
+  const auto found = ids_.find(name);
+  if (found != ids_.end()) return found->second;
+  const auto next = static_cast<std::int64_t>(ids_.size()) + kFirst;
+  return ids_.emplace(name, next).first->second;
 }
 
 void add_value(std::string& text, double value) {

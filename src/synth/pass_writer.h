@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +25,10 @@ struct PassProcess {
   std::int64_t local() const { return rank % context.job.ranks_per_node; }
   std::int64_t pid() const { return 51001 + pass * 100 + local() * 3; }
   std::string host() const;
+  /// Thread that launches the work: the one of autograd for backward kernels.
+  std::int64_t thread(const Work& work) const {
+    return pid() + (work.phase == Phase::backward && !work.recompute ? 41 : 0);
+  }
   /// Index over all agents of the host, processors first.
   std::int64_t agent() const;
   /// counters/pass_1/rank0/node0
@@ -49,9 +55,24 @@ class PassWriter {
 };
 
 Result<std::unique_ptr<PassWriter>> make_rocprof_csv_writer(const PassProcess& process);
+Result<std::unique_ptr<PassWriter>> make_rocprof_json_writer(const PassProcess& process);
+Result<std::unique_ptr<PassWriter>> make_ncu_csv_writer(const PassProcess& process);
 
 /// The writer of the job's format.
 Result<std::unique_ptr<PassWriter>> make_pass_writer(const PassProcess& process);
+
+/// Registers, as AMD's compiler counts them, and bytes of local memory of a kernel.
+std::int64_t accumulator_registers(const Work& work);
+std::int64_t local_bytes(const Work& work);
+
+/// The kernels of a process by name, numbered in order of first use behind those of the runtime.
+class KernelIds {
+ public:
+  std::int64_t of(std::string_view name);
+
+ private:
+  std::map<std::string, std::int64_t, std::less<>> ids_;
+};
 
 /// Numbers as rocprofv3 prints values: six decimals from 1 on, else scientific (formats.md 2.2).
 void add_value(std::string& text, double value);

@@ -99,14 +99,46 @@ std::string named_value(const GpuSpec& gpu, std::string_view column, std::int64_
   return quoted(is_gpu ? "ip discovery" : "");
 }
 
+// Numbers of agent_info.csv that are objects in JSON.
+bool is_object(std::string_view column) {
+  return column.find("_Dim_") != std::string_view::npos || column == "Sdma_Fw_Version" || column == "Fw_Version" ||
+         column == "Capability";
+}
+
+std::int64_t num_agents(const Job& job) { return kSockets + std::min(job.ranks_per_node, job.world_size); }
+
 }  // namespace
+
+std::int64_t agent_handle(std::int64_t node) { return 37944 + node; }
+
+std::string agents_json(const PassProcess& process) {
+  const Job& job = process.context.job;
+  std::string text = "[";
+  for (std::int64_t node = 0; node < num_agents(job); node++) {
+    const bool is_gpu = node >= kSockets;
+    fmt::format_to(std::back_inserter(text), "{}{{\"size\":312,\"id\":{{\"handle\":{}}},\"type\":{}",
+                   node == 0 ? "" : ",", agent_handle(node), is_gpu ? 2 : 1);
+    for (const AgentColumn& column : kColumns) {
+      if (is_object(column.name) || column.name == "Agent_Type") continue;
+      text += ",\"";
+      for (const char c : column.name) text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      text += "\":";
+      const std::int64_t value = is_gpu ? column.gpu : column.processor;
+      text += value == kNamed ? named_value(job.gpu, column.name, node) : fmt::format("{}", value);
+    }
+    fmt::format_to(std::back_inserter(text),
+                   ",\"logical_node_type_id\":{0},\"runtime_visibility\":{{\"hsa\":1,\"hip\":1,\"rccl\":1,"
+                   "\"rocdecode\":1}},\"gpu_index\":{1}}}",
+                   is_gpu ? node - kSockets : node, is_gpu ? node - kSockets : -1);
+  }
+  return text + "]";
+}
 
 std::string agent_info_text(const PassProcess& process) {
   const Job& job = process.context.job;
   std::string text;
   for (const AgentColumn& column : kColumns) text += (text.empty() ? "" : ",") + quoted(column.name);
-  const std::int64_t gpus = std::min(job.ranks_per_node, job.world_size);
-  for (std::int64_t node = 0; node < kSockets + gpus; node++) {
+  for (std::int64_t node = 0; node < num_agents(job); node++) {
     std::string separator = "\n";
     for (const AgentColumn& column : kColumns) {
       const std::int64_t value = node < kSockets ? column.processor : column.gpu;

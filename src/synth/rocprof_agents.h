@@ -11,4 +11,9 @@ namespace chopper::synth {
 /// agent_info.csv: the processors and gpus of the process's host.
 std::string agent_info_text(const PassProcess& process);
 
+/// The same as an array of JSON, with the keys of rocprofv3's JSON.
+std::string agents_json(const PassProcess& process);
+/// How JSON refers to an agent.
+std::int64_t agent_handle(std::int64_t node);
+
 }  // namespace chopper::synth

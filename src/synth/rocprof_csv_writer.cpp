@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -122,15 +121,6 @@ class RocprofCsvWriter : public PassWriter {
  private:
   std::string file(std::string_view table) const { return fmt::format("{}_{}.csv", process_.pid(), table); }
 
-  std::int64_t kernel_id(std::string_view name) {
-    const auto next = static_cast<std::int64_t>(kernel_ids_.size()) + 17;  // the runtime's own come first
-    return kernel_ids_.try_emplace(std::string(name), next).first->second;
-  }
-  // Backward kernels are launched by the thread of autograd.
-  std::int64_t thread(const Work& work) const {
-    return process_.pid() + (work.phase == Phase::backward && !work.recompute ? 41 : 0);
-  }
-
   // One row for each counter; only its last cells differ.
   void add_counters(std::string& rows, const PassDispatch& d) {
     const Work& work = *d.work;
@@ -138,10 +128,10 @@ class RocprofCsvWriter : public PassWriter {
     // The product is computed in 32 bits.
     const auto grid = static_cast<std::uint32_t>(group * work.grid[0] * work.grid[1] * work.grid[2]);
     std::string head =
-        fmt::format("{},{},{},1,{},{},{},", d.correlation, d.id, agent_, process_.pid(), thread(work), grid);
-    if (release_ != Release::rocm_6_2) fmt::format_to(std::back_inserter(head), "{},", kernel_id(d.name));
-    fmt::format_to(std::back_inserter(head), "\"{}\",{},{},0,{},", d.name, group, lds_bytes(work), work.registers);
-    if (release_ >= Release::rocm_6_4) fmt::format_to(std::back_inserter(head), "{},", accumulators(work));
+        fmt::format("{},{},{},1,{},{},{},", d.correlation, d.id, agent_, process_.pid(), process_.thread(work), grid);
+    if (release_ != Release::rocm_6_2) fmt::format_to(std::back_inserter(head), "{},", kernel_ids_.of(d.name));
+    fmt::format_to(std::back_inserter(head), "\"{}\",{},{},0,{},", d.name, group, local_bytes(work), work.registers);
+    if (release_ >= Release::rocm_6_4) fmt::format_to(std::back_inserter(head), "{},", accumulator_registers(work));
     head += "112,";
     const std::string tail =
         release_ == Release::rocm_6_2 ? std::string("\n") : fmt::format(",{},{}\n", d.start_ns, d.end_ns);
@@ -158,19 +148,16 @@ class RocprofCsvWriter : public PassWriter {
     auto to = std::back_inserter(rows);
     fmt::format_to(to, "\"KERNEL_DISPATCH\",{},1,", agent_);
     if (release_ == Release::rocm_7_0) fmt::format_to(to, "{},", static_cast<int>(work.stream));
-    if (release_ != Release::rocm_6_2) fmt::format_to(to, "{},{},", thread(work), d.id);
-    fmt::format_to(to, "{},\"{}\",{},{},{},", kernel_id(d.name), d.name, d.correlation, d.start_ns, d.end_ns);
+    if (release_ != Release::rocm_6_2) fmt::format_to(to, "{},{},", process_.thread(work), d.id);
+    fmt::format_to(to, "{},\"{}\",{},{},{},", kernel_ids_.of(d.name), d.name, d.correlation, d.start_ns, d.end_ns);
     if (release_ == Release::rocm_7_0) {
-      fmt::format_to(to, "{},0,{},{},112,", lds_bytes(work), work.registers, accumulators(work));
+      fmt::format_to(to, "{},0,{},{},112,", local_bytes(work), work.registers, accumulator_registers(work));
     } else {
-      fmt::format_to(to, "0,{},", lds_bytes(work));
+      fmt::format_to(to, "0,{},", local_bytes(work));
     }
     fmt::format_to(to, "{},{},{},{},{},{}\n", work.block[0], work.block[1], work.block[2], work.grid[0] * work.block[0],
                    work.grid[1] * work.block[1], work.grid[2] * work.block[2]);
   }
-
-  static std::int64_t lds_bytes(const Work& work) { return (work.shared_memory + 511) / 512 * 512; }
-  static std::int64_t accumulators(const Work& work) { return matrix_operations(work) > 0 ? 128 : 0; }
 
   const PassProcess process_;
   const Job& job_;
@@ -178,7 +165,7 @@ class RocprofCsvWriter : public PassWriter {
   std::vector<double> dies_;
   std::vector<Counter> counters_;
   std::string agent_;
-  std::map<std::string, std::int64_t> kernel_ids_;
+  KernelIds kernel_ids_;
   std::unique_ptr<ByteSink> counters_sink_, kernels_sink_;
   std::string marks_;
 };
