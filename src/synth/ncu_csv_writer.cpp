@@ -66,10 +66,10 @@ class NcuCsvWriter : public PassWriter {
       const Work& w = *d.work;
       fmt::format_to(std::back_inserter(text),
                      "\"{}\",\"{}\",\"python3.12\",\"{}\",\"{}\",\"1\",\"{}\",\"({}, {}, {})\",\"({}, {}, {})\","
-                     "\"{}\",\"{}\",\"{}\",\"{:.0f}\"",
+                     "\"{}\",\"{}\",\"{}\",\"{}\"",
                      d.id - 1, process_.pid(), process_.host(), d.name, stream_number(job_.dialect, w.stream, false),
                      w.block[0], w.block[1], w.block[2], w.grid[0], w.grid[1], w.grid[2], process_.local(),
-                     capability(job_.gpu), d.end_ns - d.start_ns, d.cycles);
+                     capability(job_.gpu), d.end_ns - d.start_ns, whole_cycles(d));
       process_.pass == 0 ? add_compute(text, d) : add_memory(text, w);
       text += "\n";
     }
@@ -83,12 +83,14 @@ class NcuCsvWriter : public PassWriter {
   }
 
  private:
+  static std::int64_t whole_cycles(const PassDispatch& d) { return static_cast<std::int64_t>(d.cycles + 0.5); }
+
   void add_compute(std::string& text, const PassDispatch& d) const {
     const Work& w = *d.work;
     // Operations of one instruction: of a group of warps from Hopper on.
     const std::int64_t per_instruction = job_.gpu.architecture == "sm_80" ? 4096 : 524288;
     const double units = static_cast<double>(job_.gpu.num_units * job_.gpu.matrix_units_per_unit);
-    const double busy = 100 * matrix_busy_cycles(job_, w) / (units * d.cycles);
+    const double busy = 100 * matrix_busy_cycles(job_, w) / (units * static_cast<double>(whole_cycles(d)));
     constexpr double kMostWarps = 64;
     fmt::format_to(std::back_inserter(text), ",\"{:.2f}\",\"{}\",\"{}\",\"{:.6f}\",\"{:.6f}\"",
                    d.cycles * occupied_share(job_, w), matrix_operations(w) / per_instruction, matrix_operations(w),

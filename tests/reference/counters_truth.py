@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that the counter passes of a synthetic run say what its truth says, one line per run.
 
-    counters_truth.py --chopper BIN [--presets NAME,NAME] [--formats NAME,NAME] [--fewer] [--keep DIR]
+    counters_truth.py --chopper BIN [--fewer] [--keep DIR]
 
-The files are read with Python's own CSV reader and put against truth.json and truth_counters.json: which kernel each dispatch is,
+The files are read with Python's own readers and put against truth.json and truth_counters.json: which kernel each dispatch is,
 operations, busy cycles and bytes of each, its cycles at the clock of its pass; and, over each operation, the factors inst,
 util and rate and the share m as spec 9 defines them, computed from the values of the files alone.
 Exit 0: all equal; 1: a difference; 2: wrong usage.
 """
 import argparse
-import csv
-import gzip
-import io
 import json
 import subprocess
 import sys
@@ -19,40 +16,27 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-PRESETS = {
-    "tiny-fsdp2": "",
-    "paper-b1s4-fsdp1": "layers=2 num_iterations=3",
-    "paper-b2s4-fsdp2": "layers=2 num_iterations=2 reads_loss=off",
-    "paper-b2s8-fsdp2": "layers=2 num_iterations=2 front_end_cycles=40",
-}
-FORMATS = ("rocprofv3-7.0", "rocprofv3-6.4", "rocprofv3-6.3", "rocprofv3-6.2")
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from counter_files import Difference, dispatches_of, expect, marks_of  # noqa: E402
+
+CASES = (                                                # preset, settings, formats
+    ("tiny-fsdp2", "", "rocprofv3-7.0 rocprofv3-6.4 rocprofv3-6.3 rocprofv3-6.2"),
+    ("tiny-fsdp2", "layers=1 num_iterations=2 world_size=2", "rocprofv3-json"),
+    ("tiny-ddp", "counter_gzip=on marks=off --gpu=mi250x", "rocprofv3-7.0"),
+    ("paper-b1s4-fsdp1", "layers=2 num_iterations=3", "rocprofv3-7.0"),
+    ("paper-b2s4-fsdp2", "layers=2 num_iterations=2 reads_loss=off", "rocprofv3-7.0"),
+    ("paper-b2s8-fsdp2", "layers=2 num_iterations=2 front_end_cycles=40", "rocprofv3-7.0"),
+    ("llama3-8b-fsdp2-h100", "layers=2 num_iterations=2", "ncu"),
+)
+FEWER = CASES[1:2] + CASES[6:]
 FLAWS = ("pass-extra::2", "pass-missing::2", "pass-renamed::2", "pass-reordered::2", "pass-warmup::1", "pass-clocks::8")
-COUNTER_COLUMNS = {
-    "rocprofv3-6.2": 15, "rocprofv3-6.3": 18, "rocprofv3-6.4": 19, "rocprofv3-7.0": 19}
-KERNEL_COLUMNS = {
-    "rocprofv3-6.2": 16, "rocprofv3-6.3": 18, "rocprofv3-6.4": 18, "rocprofv3-7.0": 22}
 COMPUTE = ("gemm", "attention", "vector")
 BELL = 4.9                                              # the noise of a repetition is within so many deviations
 
 
-class Difference(Exception):
-    """What a run's files say and its truth does not."""
-
-
-def expect(holds, text):
-    if not holds:
-        raise Difference(text)
-
-
 def near(got, wanted, share, what):
     expect(abs(got - wanted) <= share * abs(wanted), f"{what}: {got}, truth {wanted}")
-
-
-def rows_of(path):
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    reader = csv.reader(io.StringIO(data.decode()))
-    header = next(reader)
-    return header, [dict(zip(header, row, strict=True)) for row in reader]
 
 
 class Run:
@@ -63,6 +47,7 @@ class Run:
         self.truth = json.loads((folder / "truth.json").read_text())
         self.counters = json.loads((folder / "truth_counters.json").read_text())
         self.physics, self.gpu = self.truth["physics"], self.truth["gpu_spec"]
+        self.matrix_units = self.gpu["num_units"] * 4
         self.programs = {p["program"]: p["work"] for p in self.truth["programs"]}
         self.program_of = {(i["rank"], i["iteration"]): i["program"] for i in self.truth["iterations"]}
         self.values = defaultdict(lambda: defaultdict(float))   # (phase, operation): sums of what the passes measured
@@ -98,56 +83,18 @@ class Run:
             expect(all(a[0] < b[0] for a, b in zip(rows, rows[1:]) if not (a[2] == b[2] == "reordered")),
                    f"iteration {number}: dispatches out of order")
 
-    def read_counters(self, run):
-        path = next(self.folder / f for f in run["files"] if "counter_collection" in f)
-        header, rows = rows_of(path)
-        expect(len(header) == COUNTER_COLUMNS[self.form], f"{path.name}: {len(header)} columns")
-        found = {}
-        for row in rows:
-            dispatch = found.setdefault(int(row["Dispatch_Id"]), {"row": row})
-            expect(row["Counter_Name"] not in dispatch, "a counter twice")
-            dispatch[row["Counter_Name"]] = float(row["Counter_Value"])
-        return found
-
-    def read_times(self, run, dispatches):
-        """Kernel traces have the time of every dispatch; counter files since 6.3 the same."""
-        path = next(self.folder / f for f in run["files"] if "kernel_trace" in f)
-        header, rows = rows_of(path)
-        expect(len(header) == KERNEL_COLUMNS[self.form], f"{path.name}: {len(header)} columns")
-        expect(len(rows) == len(dispatches), f"{path.name}: {len(rows)} dispatches, counted {len(dispatches)}")
-        end = 0
-        for i, row in enumerate(rows):
-            dispatch = dispatches[int(row.get("Dispatch_Id", i + 1))]
-            dispatch["start"], dispatch["end"] = int(row["Start_Timestamp"]), int(row["End_Timestamp"])
-            expect(dispatch["start"] >= end, "dispatches overlap")
-            end = dispatch["end"]
-            seen = dispatch["row"]
-            expect(seen["Kernel_Name"] == row["Kernel_Name"], "names differ between the tables")
-            if "Start_Timestamp" in seen:
-                expect((int(seen["Start_Timestamp"]), int(seen["End_Timestamp"])) == (dispatch["start"], end), "times")
-            grid = [int(row[f"Grid_Size_{axis}"]) for axis in "XYZ"]
-            expect(grid[0] * grid[1] * grid[2] % 2**32 == int(seen["Grid_Size"]), "grid size")
-
     def check_dispatch(self, run, work, flaw, number, dispatch):
-        row = dispatch["row"]
-        if flaw == "renamed":
-            expect(row["Kernel_Name"] != work["name"], "a renamed kernel has its name")
-        else:
-            expect(row["Kernel_Name"] == work["name"], f"{row['Kernel_Name']} instead of {work['name']}")
+        expect((dispatch.name == work["name"]) == (flaw != "renamed"), f"{dispatch.name}, truth {work['name']}")
         block = work["block"]
-        items = [g * b for g, b in zip(work["grid"], block, strict=True)]
-        expect(int(row["Grid_Size"]) == items[0] * items[1] * items[2] % 2**32, "grid size of the truth")
-        expect(int(row["Workgroup_Size"]) == block[0] * block[1] * block[2], "workgroup")
-        if "SQ_INSTS_VALU_MFMA_MOPS_BF16" in dispatch:
-            expect(abs(dispatch["SQ_INSTS_VALU_MFMA_MOPS_BF16"] * 512 - work["executed_flops"]) <= 512, "operations")
-            near(dispatch["SQ_VALU_MFMA_BUSY_CYCLES"], self.busy_cycles(work), 1e-9 + 1 / (1 + self.busy_cycles(work)),
-                 "busy cycles")
-        if "TCC_EA0_RDREQ" in dispatch:
-            dispatch["read"] = (128 * dispatch["TCC_BUBBLE"] + 32 * dispatch["TCC_EA0_RDREQ_32B"] + 64 *
-                                (dispatch["TCC_EA0_RDREQ"] - dispatch["TCC_BUBBLE"] - dispatch["TCC_EA0_RDREQ_32B"]))
-        if "TCC_EA0_WRREQ" in dispatch:
-            w64 = dispatch["TCC_EA0_WRREQ_64B"]
-            dispatch["written"] = 64 * w64 + 32 * (dispatch["TCC_EA0_WRREQ"] - w64)
+        expect(dispatch.items == [g * b for g, b in zip(work["grid"], block, strict=True)], "grid")
+        expect(dispatch.group == block[0] * block[1] * block[2], "workgroup")
+        if dispatch.operations is not None:
+            expect(abs(dispatch.operations - work["executed_flops"]) <= 512, "operations")
+            # One cycle, or the last digit of a percentage.
+            error = 1 + (1e-8 * self.matrix_units * dispatch.cycles if self.form == "ncu" else 0)
+            expect(abs(dispatch.busy - self.busy_cycles(work)) <= error, "busy cycles")
+        if dispatch.read is not None and dispatch.written is not None:
+            expect(abs(dispatch.read + dispatch.written - work["executed_bytes"]) <= 32, "bytes")
         self.check_cycles(run, work, number, dispatch)
 
     def busy_cycles(self, work):
@@ -157,13 +104,12 @@ class Run:
         rate = work["rate"]
         if work["bound"] == "memory" and work["class"] == "gemm":
             rate = 1 / self.physics["gemm_rate"]
-        per_second = self.gpu["bf16_tflops"] * 1e12 / (self.gpu["num_units"] * 4)
+        per_second = self.gpu["bf16_tflops"] * 1e12 / self.matrix_units
         return work["executed_flops"] / per_second * self.gpu["clock_mhz"] * 1e6 * rate
 
     def check_cycles(self, run, work, number, dispatch):
-        cycles = dispatch["GRBM_GUI_ACTIVE"] / len(self.truth["gpus"][run["rank"]]["xcd_clock_share"])
-        time = dispatch["end"] - dispatch["start"]
-        clock = dispatch["clock"] = cycles / time * 1e3
+        cycles, time = dispatch.cycles, dispatch.end - dispatch.start
+        clock = dispatch.clock = cycles / time * 1e3
         near(clock, run["mean_mhz"], 0.006 + 1 / time, "clock of the dispatch")
         front = self.physics["front_end_cycles"]
         m = work["insensitive"]
@@ -171,7 +117,6 @@ class Run:
         cold = number == self.truth["job"]["first_recorded"] - run["num_warmup"] and work["bound"] == "memory"
         alone *= 1 + (self.physics["cold_cache_share"] if cold else 0)
         near(cycles - front, alone, BELL * self.physics["kernel_jitter"] + 2 * clock * 1e-3 / alone, "cycles")
-        dispatch["cycles"] = cycles
 
     def add(self, run, work, dispatch):
         """Sums of the pass by operation; bytes of the two passes that count them add up."""
@@ -179,20 +124,24 @@ class Run:
         sums["mixed"] = sums["mixed"] or sums.get("bound", work["bound"]) != work["bound"]
         sums["bound"] = work["bound"]
         sums["matrix"] = max(sums["matrix"], work["class"] != "vector")
-        time, clock = dispatch["cycles"] / dispatch["clock"] * 1e3, dispatch["clock"]
+        time, clock = dispatch.cycles / dispatch.clock * 1e3, dispatch.clock
         for key, value in (("n", 1), ("time", time), ("slow", time * clock / self.gpu["clock_mhz"]),
                            ("thr", work["theory_ns"]), ("flops", work["flops"]), ("bytes", work["bytes"])):
             sums[key, run["pass"]] += value
-        for key in ("read", "written", "SQ_INSTS_VALU_MFMA_MOPS_BF16", "SQ_VALU_MFMA_BUSY_CYCLES"):
-            if key in dispatch:
-                sums[key] += dispatch[key]
+        for key in ("read", "written", "operations", "busy"):
+            if getattr(dispatch, key) is not None:
+                sums[key] += getattr(dispatch, key)
                 sums["pass", key] = run["pass"]
 
     def check_run(self, run):
         self.check_pairing(run)
-        dispatches = self.read_counters(run)
-        expect(sorted(dispatches) == list(range(1, run["num_dispatches"] + 1)), "ids of dispatches")
-        self.read_times(run, dispatches)
+        num_dies = len(self.truth["gpus"][run["rank"]]["xcd_clock_share"])
+        dispatches = dispatches_of(self.folder, run, self.form, num_dies, self.matrix_units)
+        expect(list(dispatches) == list(range(1, run["num_dispatches"] + 1)), "ids of dispatches")
+        end = 0
+        for dispatch in dispatches.values():
+            expect(dispatch.start >= end, "dispatches overlap")
+            end = dispatch.end
         flaw = {f["dispatch"]: f["flaw"] for f in run["flaws"]}
         for i, number in enumerate(run["iteration"]):
             if run["work"][i] < 0:
@@ -204,20 +153,18 @@ class Run:
         self.check_marks(run, dispatches)
 
     def check_marks(self, run, dispatches):
-        found = [f for f in run["files"] if "marker_api_trace" in f]
-        expect(bool(found) == self.counters["settings"]["marks"], "marks are there or not")
-        if not found:
+        marks = marks_of(self.folder, run, self.form)
+        if not self.counters["settings"]["marks"] or self.form == "ncu":
+            expect(not marks, "marks are there")
             return
-        rows = rows_of(self.folder / found[0])[1]
-        expect(len(rows) == run["num_iterations"], "one mark for each iteration")
+        expect(len(marks) == run["num_iterations"], "one mark for each iteration")
         outside = 0
-        span = {int(r["Function"].removeprefix("ProfilerStep#")): (int(r["Start_Timestamp"]), int(r["End_Timestamp"]))
-                for r in rows}
+        span = {int(name.removeprefix("ProfilerStep#")): (start, end) for name, start, end in marks}
         for i, number in enumerate(run["iteration"]):
             start, end = span[number]
-            outside += not start <= dispatches[i + 1]["start"] < end
+            outside += not start <= dispatches[i + 1].start < end
         lag = 0 if self.truth["job"]["reads_loss"] else 4
-        expect(outside <= lag * len(rows), f"{outside} dispatches outside of their marks")
+        expect(outside <= lag * len(marks), f"{outside} dispatches outside of their marks")
 
     def measured(self, sums):
         """Factors of spec 9 from the sums of the passes, with m from all of them."""
@@ -232,11 +179,10 @@ class Run:
         def at_peak(p):
             ratio = sums["slow", p] / sums["time", p]
             return sums["time", p] * ((1 - m) * ratio + m)
-        p = sums["pass", "SQ_INSTS_VALU_MFMA_MOPS_BF16"]
+        p = sums["pass", "operations"]
         if sums["bound"] == "compute":
-            inst = 512 * sums["SQ_INSTS_VALU_MFMA_MOPS_BF16"] / sums["flops", p]
-            util = (at_peak(p) * self.gpu["clock_mhz"] * 1e-3 * self.gpu["num_units"] * 4 /
-                    sums["SQ_VALU_MFMA_BUSY_CYCLES"])
+            inst = sums["operations"] / sums["flops", p]
+            util = at_peak(p) * self.gpu["clock_mhz"] * 1e-3 * self.matrix_units / sums["busy"]
             return inst, util, at_peak(p) / (sums["thr", p] * inst * util), m
         read = sums["read"] / sums["bytes", sums["pass", "read"]]
         inst = read + sums["written"] / sums["bytes", sums["pass", "written"]]
@@ -272,10 +218,9 @@ class Run:
 
 
 def check(chopper, preset, settings, form, flaws, folder):
-    command = [chopper, "synth", "--preset", preset, "-q", "-o", str(folder), "--set", "counters=on", "--set",
-               f"counter_format={form}"]
-    for each in settings.split():
-        command += ["--set", each]
+    command = [chopper, "synth", "--preset", preset, "-q", "-o", str(folder)]
+    for each in settings.split() + ["counters=on", f"counter_format={form}"]:
+        command += [each] if each.startswith("--") else ["--set", each]
     for each in flaws:
         command += ["--imperfection", each]
     subprocess.run(command, check=True)
@@ -296,24 +241,20 @@ def check(chopper, preset, settings, form, flaws, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--chopper", required=True)
-    parser.add_argument("--presets", default=",".join(PRESETS))
-    parser.add_argument("--formats", default=",".join(FORMATS))
     parser.add_argument("--fewer", action="store_true")
     parser.add_argument("--keep")
     options = parser.parse_args()
     cases = []
-    for preset in options.presets.split(","):
-        first = preset == options.presets.split(",")[0]
-        for form in options.formats.split(",")[:None if first and not options.fewer else 1]:
-            cases.append((preset, form, ()))
-        cases.append((preset, options.formats.split(",")[0], FLAWS))
+    for preset, settings, forms in FEWER if options.fewer else CASES:
+        cases += [(preset, settings, form, ()) for form in forms.split()]
+        cases.append((preset, settings, forms.split()[0], FLAWS))
     failed = False
     with tempfile.TemporaryDirectory() as scratch:
-        for i, (preset, form, flaws) in enumerate(cases):
+        for i, (preset, settings, form, flaws) in enumerate(cases):
             folder = Path(options.keep or scratch) / f"run{i}"
-            name = f"{preset} {form}{' flawed' if flaws else ''}"
+            name = " ".join(part for part in (preset, settings, form, "flawed" if flaws else "") if part)
             try:
-                print(f"{name}: {check(options.chopper, preset, PRESETS.get(preset, ''), form, flaws, folder)}", flush=True)
+                print(f"{name}: {check(options.chopper, preset, settings, form, flaws, folder)}", flush=True)
             except Difference as error:
                 failed = True
                 print(f"{name}: {error}", flush=True)
