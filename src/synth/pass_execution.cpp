@@ -52,7 +52,8 @@ PassExecution::PassExecution(const RunContext& context, std::int64_t pass, std::
   num_iterations_ = settings.num_iterations > 0 ? settings.num_iterations : warmup_ + job_.num_iterations;
   now_ns_ =
       kFirstStartNs + pass * kBetweenPassesNs + static_cast<std::int64_t>(unit(bits(Purpose::process_start, 1)) * 3e9);
-  // Kernels that run alone with pauses draw little power: the clock is near its highest, in each pass another.
+  // Kernels that run alone with pauses draw little power and make little heat: the clock is near its highest, in each
+  // pass another.
   const std::int64_t last = std::max<std::int64_t>(1, num_passes(job_) - 1);
   const double lower =
       static_cast<double>(settings.clock_range) / 100 * static_cast<double>(pass) / static_cast<double>(last);
@@ -79,8 +80,7 @@ double PassExecution::clock_mhz(std::uint64_t work) const {
   constexpr std::uint64_t kWholeIteration = 0xffffffffu;
   const double slow = 1 + 0.003 * triangular(bits(Purpose::pass_clock, kWholeIteration));
   const double quick = 1 + 0.001 * triangular(bits(Purpose::pass_clock, work));
-  const double limit = job_.gpu.max_clock_mhz * std::max(0.05, 1 - fault_amount(job_, "thermal-throttle", rank_) / 100);
-  return std::min(base_mhz_ * slow * quick, limit);
+  return std::min(base_mhz_ * slow * quick, job_.gpu.max_clock_mhz);
 }
 
 // Another kernel for the same work, as a library may choose one: another name in front of the arguments.

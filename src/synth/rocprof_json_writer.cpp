@@ -91,8 +91,7 @@ class RocprofJsonWriter : public PassWriter {
                    "\"group_segment_size\":{3},\"private_segment_size\":0,\"sgpr_count\":112,\"arch_vgpr_count\":{4},"
                    "\"accum_vgpr_count\":{5},\"formatted_kernel_name\":\"{2}\",\"demangled_kernel_name\":\"{2}.kd\","
                    "\"truncated_kernel_name\":\"{2}.kd\"}}",
-                   text.empty() ? "" : ",", id, d.name, local_bytes(work), work.registers,
-                   accumulator_registers(work));
+                   text.empty() ? "" : ",", id, d.name, local_bytes(work), work.registers, accumulator_registers(work));
   }
 
   void add_mark(std::string& names, std::string& records, const PassIteration& iteration) const {
