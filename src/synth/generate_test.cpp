@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/byte_source.h"
+#include "synth/counter_plan.h"
 #include "synth/parameters.h"
 #include "synth/presets.h"
 
@@ -130,6 +131,32 @@ TEST_F(Generate, CounterPassesChangeNoOtherFile) {
   EXPECT_EQ(pass_files(folder_ / "a").size(), 4u * 4 * 3 + 2);
   ASSERT_TRUE(generate(tiny(), folder_ / "a", options(1)).ok());
   EXPECT_TRUE(pass_files(folder_ / "a").empty());
+}
+
+TEST_F(Generate, WritesEachFormatOfPasses) {
+  struct Case {
+    const char* preset;
+    CounterFormat format;
+    std::size_t files_of_process;
+    const char* begins;  // of the file of the counters
+    const char* name;
+  };
+  constexpr Case kCases[] = {
+      {"tiny-fsdp2", CounterFormat::rocprofv3_6_2, 4, "\"Correlation_Id\"", "51001_counter_collection.csv"},
+      {"tiny-fsdp2", CounterFormat::rocprofv3_json, 1, "{\"rocprofiler-sdk-tool\":[", "51001_results.json"},
+      {"tiny-fsdp2", CounterFormat::rocpd, 1, "SQLite format 3", "51001_results.db"},
+      {"llama3-8b-fsdp2-h100", CounterFormat::ncu, 1, "==PROF== Connected", "51001_raw.csv"},
+  };
+  for (const Case& each : kCases) {
+    Job job = make_job(each.preset, "").value();
+    job.world_size = job.num_iterations = job.model.num_layers = job.passes.num_iterations = 1;
+    job.passes.is_on = true;
+    job.passes.format = each.format;
+    ASSERT_TRUE(generate(job, folder_, options(1)).ok()) << each.name;
+    EXPECT_EQ(pass_files(folder_).size(), static_cast<std::size_t>(num_passes(job)) * each.files_of_process + 2);
+    const std::string text = text_of(folder_ / "counters" / "pass_1" / "rank0" / "node0" / each.name);
+    EXPECT_TRUE(text.starts_with(each.begins)) << text.substr(0, 80);
+  }
 }
 
 TEST_F(Generate, ReplacesARunAndRefusesOtherFolders) {

@@ -24,6 +24,7 @@ enum class CounterFormat : std::uint8_t {
   rocprofv3_6_4,
   rocprofv3_7_0,
   rocprofv3_json,
+  rocpd,
   ncu,
 };
 

@@ -85,12 +85,17 @@ double PassExecution::clock_mhz(std::uint64_t work) const {
 
 // Another kernel for the same work, as a library may choose one: another name in front of the arguments.
 std::string_view PassExecution::renamed(std::string_view name) {
-  const std::size_t arguments = std::min(name.find_first_of("<(", 5), name.size());
+  constexpr std::string_view kSpace = "(anonymous namespace)";
+  std::size_t arguments = name.find_first_of("<(");
+  while (arguments < name.size() && name.substr(arguments).starts_with(kSpace)) {
+    arguments = name.find_first_of("<(", arguments + kSpace.size());
+  }
+  arguments = std::min(arguments, name.size());
   return names_.emplace_back(fmt::format("{}_alternative{}", name.substr(0, arguments), name.substr(arguments)));
 }
 
 // Half of the extra dispatches are repetitions of kernels of the program, half are kernels it does not have.
-void PassExecution::add_extra(const Program& program, std::uint64_t bits, std::vector<PassDispatch>& dispatches) {
+void PassExecution::add_extra(std::uint64_t bits, std::vector<PassDispatch>& dispatches) {
   PassDispatch extra;
   extra.flaw = DispatchFlaw::extra;
   const Work* like = dispatches[bits % dispatches.size()].work;
@@ -98,7 +103,7 @@ void PassExecution::add_extra(const Program& program, std::uint64_t bits, std::v
     extra.work = like;
     extra.name = like->name;
   } else {
-    Work& work = extra_work_.emplace_back(program.work[static_cast<std::size_t>(like - program.work.data())]);
+    Work& work = extra_work_.emplace_back(*like);
     work.grid = {static_cast<std::int64_t>(1 + bits % 97), 1, 1};
     work.name = fmt::format("void tuning_candidate_kernel<{}>(float*, float const*, int)", (bits >> 20) % 7);
     extra.work = &work;
@@ -113,7 +118,6 @@ void PassExecution::list_dispatches(const Program& program, std::vector<PassDisp
   const auto chosen = [&](std::size_t work, std::uint64_t kind, double share) {
     return share > 0 && unit(bits(Purpose::pass_flaw, static_cast<std::uint64_t>(work) << 3 | kind)) < share;
   };
-  std::vector<PassDispatch> extras;  // with the place they go to in `order`
   std::int32_t order = 0;
   for (std::size_t i = 0; i < program.work.size(); i++) {
     const Work& work = program.work[i];
@@ -133,7 +137,7 @@ void PassExecution::list_dispatches(const Program& program, std::vector<PassDisp
       }
     }
     if (chosen(i, 2, extra) && !dispatches.empty()) {
-      add_extra(program, bits(Purpose::pass_flaw, static_cast<std::uint64_t>(i) << 3 | 3), dispatches);
+      add_extra(bits(Purpose::pass_flaw, static_cast<std::uint64_t>(i) << 3 | 3), dispatches);
     }
   }
   for (std::size_t i = 0; i + 1 < dispatches.size(); i++) {

@@ -56,7 +56,7 @@ class PassExecution {
 
  private:
   void list_dispatches(const Program& program, std::vector<PassDispatch>& dispatches);
-  void add_extra(const Program& program, std::uint64_t bits, std::vector<PassDispatch>& dispatches);
+  void add_extra(std::uint64_t bits, std::vector<PassDispatch>& dispatches);
   std::string_view renamed(std::string_view name);
   void run(PassIteration& iteration);
   double clock_mhz(std::uint64_t work) const;

@@ -34,7 +34,7 @@ constexpr SwitchSetting kSwitches[] = {
 
 constexpr PassSetting kListed[] = {
     {"counters", "on or off: counter passes, each an execution of its own"},
-    {"counter_format", "automatic, rocprofv3-7.0, -6.4, -6.3, -6.2, rocprofv3-json, ncu"},
+    {"counter_format", "automatic, rocprofv3-7.0, -6.4, -6.3, -6.2, rocprofv3-json, rocpd, ncu"},
     {"marks", "on or off: the program of the passes marks its iterations (roctx)"},
     {"counter_gzip", "on or off: the files are compressed"},
     {"counter_warmup", "iterations of a pass before those of the trace (default 3)"},
@@ -43,8 +43,8 @@ constexpr PassSetting kListed[] = {
 };
 
 // In order of CounterFormat.
-constexpr std::string_view kFormats[] = {
-    "automatic", "rocprofv3-6.2", "rocprofv3-6.3", "rocprofv3-6.4", "rocprofv3-7.0", "rocprofv3-json", "ncu"};
+constexpr std::string_view kFormats[] = {"automatic",     "rocprofv3-6.2",  "rocprofv3-6.3", "rocprofv3-6.4",
+                                         "rocprofv3-7.0", "rocprofv3-json", "rocpd",         "ncu"};
 
 Error usage(std::string message, std::string hint) {
   return {ErrorCode::usage, std::move(message), "", std::move(hint)};

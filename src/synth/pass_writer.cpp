@@ -19,7 +19,7 @@ std::filesystem::path PassProcess::folder() const {
   return std::filesystem::path("counters") / fmt::format("pass_{}", pass + 1) / fmt::format("rank{}", rank) / host();
 }
 
-Result<std::unique_ptr<ByteSink>> PassWriter::create(const PassProcess& process, const std::string& name) {
+Result<std::filesystem::path> PassWriter::place(const PassProcess& process, const std::string& name) {
   const std::filesystem::path folder = process.context.folder / process.folder();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -27,16 +27,22 @@ Result<std::unique_ptr<ByteSink>> PassWriter::create(const PassProcess& process,
     return Error{ErrorCode::unreadable, "cannot be created: " + error.message(), folder.string(),
                  "check the path and its permissions"};
   }
+  files_.push_back((process.folder() / name).generic_string());
+  return folder / name;
+}
+
+Result<std::unique_ptr<ByteSink>> PassWriter::create(const PassProcess& process, const std::string& name) {
   const bool compressed = process.context.job.passes.compressed;
-  const std::string full = compressed ? name + ".gz" : name;
-  files_.push_back((process.folder() / full).generic_string());
-  return compressed ? create_gzip_file(folder / full) : create_plain_file(folder / full);
+  CHOPPER_TRY(const std::filesystem::path path, place(process, compressed ? name + ".gz" : name));
+  return compressed ? create_gzip_file(path) : create_plain_file(path);
 }
 
 Result<std::unique_ptr<PassWriter>> make_pass_writer(const PassProcess& process) {
   switch (counter_format(process.context.job)) {
     case CounterFormat::rocprofv3_json:
       return make_rocprof_json_writer(process);
+    case CounterFormat::rocpd:
+      return make_rocpd_writer(process);
     case CounterFormat::ncu:
       return make_ncu_csv_writer(process);
     default:

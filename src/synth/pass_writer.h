@@ -27,8 +27,9 @@ struct PassProcess {
   std::string host() const;
   /// Thread that launches the work: the one of autograd for backward kernels.
   std::int64_t thread(const Work& work) const {
-    return pid() + (work.phase == Phase::backward && !work.recompute ? 41 : 0);
+    return work.phase == Phase::backward && !work.recompute ? autograd_thread() : pid();
   }
+  std::int64_t autograd_thread() const { return pid() + 41; }
   /// Index over all agents of the host, processors first.
   std::int64_t agent() const;
   /// counters/pass_1/rank0/node0
@@ -47,7 +48,9 @@ class PassWriter {
   const std::vector<std::string>& files() const { return files_; }
 
  protected:
-  /// Creates a file in the process's folder.
+  /// Makes room for a file in the process's folder; it is one of files().
+  Result<std::filesystem::path> place(const PassProcess& process, const std::string& name);
+  /// Creates a file there, compressed if the job says so.
   Result<std::unique_ptr<ByteSink>> create(const PassProcess& process, const std::string& name);
 
  private:
@@ -56,6 +59,7 @@ class PassWriter {
 
 Result<std::unique_ptr<PassWriter>> make_rocprof_csv_writer(const PassProcess& process);
 Result<std::unique_ptr<PassWriter>> make_rocprof_json_writer(const PassProcess& process);
+Result<std::unique_ptr<PassWriter>> make_rocpd_writer(const PassProcess& process);
 Result<std::unique_ptr<PassWriter>> make_ncu_csv_writer(const PassProcess& process);
 
 /// The writer of the job's format.

@@ -20,6 +20,7 @@ struct AgentColumn {
   std::int64_t gpu;
 };
 constexpr std::int64_t kNamed = -1;
+constexpr std::string_view kProcessor = "AMD EPYC 9654 96-Core Processor";
 constexpr AgentColumn kColumns[] = {
     {"Node_Id", kNamed, kNamed},
     {"Logical_Node_Id", kNamed, kNamed},
@@ -41,7 +42,7 @@ constexpr AgentColumn kColumns[] = {
     {"Cu_Per_Simd_Array", 0, 10},
     {"Simd_Per_Cu", 0, 4},
     {"Max_Slots_Scratch_Cu", 0, 32},
-    {"Gfx_Target_Version", 0, 90402},
+    {"Gfx_Target_Version", 0, kNamed},
     {"Vendor_Id", 0, 4098},
     {"Device_Id", 0, 29857},
     {"Location_Id", 0, kNamed},
@@ -76,16 +77,23 @@ constexpr AgentColumn kColumns[] = {
     {"Model_Name", kNamed, kNamed},
 };
 
+// "gfx90a" is version 9.0.10: 90010.
+std::int64_t target_version(std::string_view architecture) {
+  std::int64_t version = 0;
+  for (const char c : architecture.substr(3)) version = version * 100 + (c >= 'a' ? c - 'a' + 10 : c - '0');
+  return version;
+}
+
 std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
 
 // What differs between agents and gpus.
 std::string named_value(const GpuSpec& gpu, std::string_view column, std::int64_t node) {
   const bool is_gpu = node >= kSockets;
-  constexpr std::string_view kProcessor = "AMD EPYC 9654 96-Core Processor";
   const auto number = [](std::int64_t value) { return fmt::format("{}", value); };
   if (column == "Node_Id" || column == "Logical_Node_Id") return number(node);
   if (column == "Agent_Type") return quoted(is_gpu ? "GPU" : "CPU");
   if (column == "Simd_Count") return number(gpu.num_units * 4);
+  if (column == "Gfx_Target_Version") return number(target_version(gpu.architecture));
   if (column == "Wave_Front_Size") return number(gpu.warp_size);
   if (column == "Num_Xcc") return number(gpu.num_xccs);
   if (column == "Cu_Count") return number(gpu.num_units);
@@ -111,27 +119,32 @@ std::int64_t num_agents(const Job& job) { return kSockets + std::min(job.ranks_p
 
 std::int64_t agent_handle(std::int64_t node) { return 37944 + node; }
 
-std::string agents_json(const PassProcess& process) {
+std::vector<AgentText> agents_of(const PassProcess& process) {
   const Job& job = process.context.job;
-  std::string text = "[";
+  std::vector<AgentText> agents;
   for (std::int64_t node = 0; node < num_agents(job); node++) {
-    const bool is_gpu = node >= kSockets;
-    fmt::format_to(std::back_inserter(text), "{}{{\"size\":312,\"id\":{{\"handle\":{}}},\"type\":{}",
-                   node == 0 ? "" : ",", agent_handle(node), is_gpu ? 2 : 1);
+    AgentText& agent = agents.emplace_back();
+    agent.node = node;
+    agent.is_gpu = node >= kSockets;
+    agent.name = agent.is_gpu ? job.gpu.architecture : std::string(kProcessor);
+    agent.vendor = agent.is_gpu ? "AMD" : "CPU";
+    agent.product = agent.is_gpu ? job.gpu.name : std::string(kProcessor);
+    std::string& text = agent.json;
+    text = fmt::format("{{\"size\":312,\"id\":{{\"handle\":{}}},\"type\":{}", agent_handle(node), agent.is_gpu ? 2 : 1);
     for (const AgentColumn& column : kColumns) {
       if (is_object(column.name) || column.name == "Agent_Type") continue;
       text += ",\"";
       for (const char c : column.name) text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
       text += "\":";
-      const std::int64_t value = is_gpu ? column.gpu : column.processor;
+      const std::int64_t value = agent.is_gpu ? column.gpu : column.processor;
       text += value == kNamed ? named_value(job.gpu, column.name, node) : fmt::format("{}", value);
     }
     fmt::format_to(std::back_inserter(text),
                    ",\"logical_node_type_id\":{0},\"runtime_visibility\":{{\"hsa\":1,\"hip\":1,\"rccl\":1,"
                    "\"rocdecode\":1}},\"gpu_index\":{1}}}",
-                   is_gpu ? node - kSockets : node, is_gpu ? node - kSockets : -1);
+                   agent.is_gpu ? node - kSockets : node, agent.is_gpu ? node - kSockets : -1);
   }
-  return text + "]";
+  return agents;
 }
 
 std::string agent_info_text(const PassProcess& process) {

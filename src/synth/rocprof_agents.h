@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "synth/pass_writer.h"
 
@@ -11,8 +12,14 @@ namespace chopper::synth {
 /// agent_info.csv: the processors and gpus of the process's host.
 std::string agent_info_text(const PassProcess& process);
 
-/// The same as an array of JSON, with the keys of rocprofv3's JSON.
-std::string agents_json(const PassProcess& process);
+/// One of these agents; `json` has all that is known of it, with the keys of rocprofv3's JSON.
+struct AgentText {
+  std::int64_t node = 0;
+  bool is_gpu = false;
+  std::string name, vendor, product;
+  std::string json;
+};
+std::vector<AgentText> agents_of(const PassProcess& process);
 /// How JSON refers to an agent.
 std::int64_t agent_handle(std::int64_t node);
 

@@ -40,7 +40,9 @@ class RocprofJsonWriter : public PassWriter {
         "{{\"rocprofiler-sdk-tool\":[{{\"metadata\":{{\"node\":{{\"id\":0,\"hash\":0,\"system_name\":\"Linux\","
         "\"hostname\":\"{}\"}},\"pid\":{},\"init_time\":{},\"fini_time\":{},\"command\":[\"python3\",\"train.py\"]}},",
         process_.host(), process_.pid(), first_ns - kStartNs, last_ns + kEndNs);
-    text += "\"agents\":" + agents_json(process_) + "," + counters_text() + ",";
+    text += "\"agents\":[";
+    for (const AgentText& agent : agents_of(process_)) text += (agent.node == 0 ? "" : ",") + agent.json;
+    text += "]," + counters_text() + ",";
     text += "\"strings\":{\"callback_records\":[],\"buffer_records\":[],\"marker_api\":[" + marks +
             "],\"counters\":{\"dimension_ids\":[]}},\"code_objects\":[],\"kernel_symbols\":[" + symbols +
             "],\"host_functions\":[],\"callback_records\":{\"counter_collection\":[";

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads counter passes of one process into plain dispatches, on its own: CSV and JSON of rocprofv3, raw page of ncu."""
+"""Reads counter passes of one process into plain dispatches, on its own: CSV, JSON and databases of rocprofv3, raw page
+of ncu."""
 import csv
 import gzip
 import io
 import json
+import sqlite3
 from collections import defaultdict
 
 COUNTER_COLUMNS = {"rocprofv3-6.2": 15, "rocprofv3-6.3": 18, "rocprofv3-6.4": 19, "rocprofv3-7.0": 19}
@@ -141,6 +143,47 @@ def json_marks(folder, run):
             for m in tool["buffer_records"]["marker_api"]]
 
 
+def database_of(folder, run):
+    connection = sqlite3.connect(f"file:{folder / run['files'][0]}?mode=ro", uri=True)
+    expect(connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)], "the database is damaged")
+    return connection
+
+
+def rocpd_dispatches(folder, run, _form, num_dies):
+    """The tables without suffix are views; the view of sums must agree with the rows of instances."""
+    connection = database_of(folder, run)
+    agents = dict(connection.execute("SELECT id, logical_index FROM rocpd_info_agent"))
+    found, event_of = {}, {}
+    for row in connection.execute(
+            "SELECT D.dispatch_id, D.event_id, K.display_name, D.start, D.\"end\", D.agent_id, D.workgroup_size_x, "
+            "D.workgroup_size_y, D.workgroup_size_z, D.grid_size_x, D.grid_size_y, D.grid_size_z, P.pid "
+            "FROM rocpd_kernel_dispatch D JOIN rocpd_info_kernel_symbol K ON K.id = D.kernel_id AND K.guid = D.guid "
+            "JOIN rocpd_info_process P ON P.id = D.pid AND P.guid = D.guid ORDER BY D.dispatch_id"):
+        dispatch = found.setdefault(row[0], Dispatch())
+        event_of[row[1]] = row[0]
+        dispatch.name, dispatch.start, dispatch.end = row[2:5]
+        expect(agents[row[5]] == run["agent"] and row[12] == run["process"], "agent or process")
+        dispatch.group, dispatch.items = row[6] * row[7] * row[8], list(row[9:12])
+    blocks = dict(connection.execute("SELECT name, block FROM rocpd_info_pmc"))
+    values = defaultdict(dict)
+    for event, name, value, count in connection.execute(
+            "SELECT V.event_id, I.name, SUM(V.value), COUNT(*) FROM rocpd_pmc_event V JOIN rocpd_info_pmc I ON I.id = V.pmc_id "
+            "AND I.guid = V.guid GROUP BY V.event_id, I.id"):
+        expect(count == INSTANCES[blocks[name]] * num_dies, f"instances of {name}")
+        values[event_of[event]][name] = value
+    sums = connection.execute("SELECT dispatch_id, counter_name, value FROM counters_collection").fetchall()
+    expect({(d, n, v) for d, n, v in sums} == {(d, n, v) for d, row in values.items() for n, v in row.items()}, "sums")
+    for number, dispatch in found.items():
+        take_counters(dispatch, values[number], num_dies)
+    return found
+
+
+def rocpd_marks(folder, run):
+    return [(json.loads(text)["message"], start, end) for text, start, end in database_of(folder, run).execute(
+        "SELECT E.extdata, R.start, R.\"end\" FROM rocpd_region R JOIN rocpd_event E ON E.id = R.event_id AND "
+        "E.guid = R.guid JOIN rocpd_string S ON S.id = E.category_id AND S.guid = E.guid WHERE S.string LIKE 'MARKER_%'")]
+
+
 def ncu_dispatches(folder, run, _form, _num_dies):
     """The raw page has lengths, no times: kernels are put one behind the other here."""
     lines = [line for line in text_of(folder / run["files"][0]).splitlines() if not line.startswith("==")]
@@ -172,11 +215,12 @@ def dispatches_of(folder, run, form, num_dies, num_matrix_units):
             if dispatch.busy is not None:
                 dispatch.busy *= num_matrix_units
         return found
-    return (json_dispatches if form == "rocprofv3-json" else csv_dispatches)(folder, run, form, num_dies)
+    reader = {"rocprofv3-json": json_dispatches, "rocpd": rocpd_dispatches}.get(form, csv_dispatches)
+    return reader(folder, run, form, num_dies)
 
 
 def marks_of(folder, run, form):
     """Name, start and end of what the program marked; the raw page of ncu has none."""
     if form == "ncu":
         return []
-    return (json_marks if form == "rocprofv3-json" else csv_marks)(folder, run)
+    return {"rocprofv3-json": json_marks, "rocpd": rocpd_marks}.get(form, csv_marks)(folder, run)

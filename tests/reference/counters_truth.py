@@ -22,7 +22,7 @@ from counter_files import Difference, dispatches_of, expect, marks_of  # noqa: E
 
 CASES = (                                                # preset, settings, formats
     ("tiny-fsdp2", "", "rocprofv3-7.0 rocprofv3-6.4 rocprofv3-6.3 rocprofv3-6.2"),
-    ("tiny-fsdp2", "layers=1 num_iterations=2 world_size=2", "rocprofv3-json"),
+    ("tiny-fsdp2", "layers=1 num_iterations=2 world_size=2", "rocprofv3-json rocpd"),
     ("tiny-ddp", "counter_gzip=on marks=off --gpu=mi250x", "rocprofv3-7.0"),
     ("paper-b1s4-fsdp1", "layers=2 num_iterations=3", "rocprofv3-7.0"),
     ("paper-b2s4-fsdp2", "layers=2 num_iterations=2 reads_loss=off", "rocprofv3-7.0"),
