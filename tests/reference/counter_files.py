@@ -86,7 +86,8 @@ def csv_dispatches(folder, run, form, num_dies):
         expect(seen["Kernel_Name"] == row["Kernel_Name"], "names differ between the tables")
         expect(row["Agent_Id"] == seen["Agent_Id"] == agent, f"agent {row['Agent_Id']}")
         if "Start_Timestamp" in seen:
-            expect(int(seen["Start_Timestamp"]) == dispatch.start and int(seen["End_Timestamp"]) == dispatch.end, "times")
+            times = int(seen["Start_Timestamp"]), int(seen["End_Timestamp"])
+            expect(times == (dispatch.start, dispatch.end), "times")
         x, y, z = dispatch.items
         expect(x * y * z % 2**32 == int(seen["Grid_Size"]), "grid size")
         take_counters(dispatch, values[number], num_dies)
@@ -117,7 +118,8 @@ def json_dispatches(folder, run, _form, num_dies):
         data = record["dispatch_data"]
         info = data["dispatch_info"]
         dispatch = found.setdefault(info["dispatch_id"], Dispatch())
-        dispatch.name, dispatch.start, dispatch.end = names[info["kernel_id"]], data["start_timestamp"], data["end_timestamp"]
+        dispatch.name = names[info["kernel_id"]]
+        dispatch.start, dispatch.end = data["start_timestamp"], data["end_timestamp"]
         dispatch.items = [info["grid_size"][axis] for axis in "xyz"]
         sizes = [info["workgroup_size"][axis] for axis in "xyz"]
         dispatch.group = sizes[0] * sizes[1] * sizes[2]
@@ -130,7 +132,8 @@ def json_dispatches(folder, run, _form, num_dies):
             values[counter["name"]] += value["value"]
             instances[counter["name"]] += 1
         for counter in counters.values():
-            expect(instances[counter["name"]] == INSTANCES[counter["block"]] * num_dies, f"instances of {counter['name']}")
+            name = counter["name"]
+            expect(instances[name] == INSTANCES[counter["block"]] * num_dies, f"instances of {name}")
         take_counters(dispatch, values, num_dies)
     expect(len(traced) == len(found), "dispatches without counters")
     return found
@@ -167,8 +170,8 @@ def rocpd_dispatches(folder, run, _form, num_dies):
     blocks = dict(connection.execute("SELECT name, block FROM rocpd_info_pmc"))
     values = defaultdict(dict)
     for event, name, value, count in connection.execute(
-            "SELECT V.event_id, I.name, SUM(V.value), COUNT(*) FROM rocpd_pmc_event V JOIN rocpd_info_pmc I ON I.id = V.pmc_id "
-            "AND I.guid = V.guid GROUP BY V.event_id, I.id"):
+            "SELECT V.event_id, I.name, SUM(V.value), COUNT(*) FROM rocpd_pmc_event V JOIN rocpd_info_pmc I "
+            "ON I.id = V.pmc_id AND I.guid = V.guid GROUP BY V.event_id, I.id"):
         expect(count == INSTANCES[blocks[name]] * num_dies, f"instances of {name}")
         values[event_of[event]][name] = value
     sums = connection.execute("SELECT dispatch_id, counter_name, value FROM counters_collection").fetchall()
@@ -181,7 +184,8 @@ def rocpd_dispatches(folder, run, _form, num_dies):
 def rocpd_marks(folder, run):
     return [(json.loads(text)["message"], start, end) for text, start, end in database_of(folder, run).execute(
         "SELECT E.extdata, R.start, R.\"end\" FROM rocpd_region R JOIN rocpd_event E ON E.id = R.event_id AND "
-        "E.guid = R.guid JOIN rocpd_string S ON S.id = E.category_id AND S.guid = E.guid WHERE S.string LIKE 'MARKER_%'")]
+        "E.guid = R.guid JOIN rocpd_string S ON S.id = E.category_id AND S.guid = E.guid "
+        "WHERE S.string LIKE 'MARKER_%'")]
 
 
 def ncu_dispatches(folder, run, _form, _num_dies):

@@ -3,9 +3,9 @@
 
     counters_truth.py --chopper BIN [--fewer] [--keep DIR]
 
-The files are read with Python's own readers and put against truth.json and truth_counters.json: which kernel each dispatch is,
-operations, busy cycles and bytes of each, its cycles at the clock of its pass; and, over each operation, the factors inst,
-util and rate and the share m as spec 9 defines them, computed from the values of the files alone.
+The files are read with Python's own readers and put against truth.json and truth_counters.json: which kernel each
+dispatch is, operations, busy cycles and bytes of each, its cycles at the clock of its pass; and, over each operation,
+the factors inst, util and rate and the share m as spec 9 defines them, computed from the values of the files alone.
 Exit 0: all equal; 1: a difference; 2: wrong usage.
 """
 import argparse
