@@ -79,6 +79,7 @@ set(ingest_private simdjson_lib)
 set(cli_private chopper_use_CLI11)
 # Written values must not depend on whether a compiler fuses a multiplication with an addition.
 set(synth_options -ffp-contract=off)
+set(synth_private SQLite::SQLite3)  # writes rocpd databases
 
 if(EXISTS "${PROJECT_SOURCE_DIR}/src/ingest/format.h")
   chopper_table(ingest_generated NAME format TYPE TraceFormat ARRAY kFormats COUNT kNumFormats FOLDER ingest/formats

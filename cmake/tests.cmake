@@ -92,6 +92,17 @@ if(TARGET chopper)
     set_tests_properties(reference_synth PROPERTIES LABELS slow TIMEOUT 900)
   endif()
 
+  if(EXISTS "${PROJECT_SOURCE_DIR}/tests/reference/counters_truth.py")
+    set(selection "")
+    if(CHOPPER_SANITIZE)
+      set(selection --fewer)
+    endif()
+    add_test(NAME reference_counters
+             COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/reference/counters_truth.py" --chopper
+                     $<TARGET_FILE:chopper> ${selection})
+    set_tests_properties(reference_counters PROPERTIES LABELS slow TIMEOUT 600)
+  endif()
+
   if(EXISTS "${PROJECT_SOURCE_DIR}/tests/reference/attribution_compare.py")
     set(limit "")
     if(CHOPPER_SANITIZE)

@@ -15,6 +15,7 @@
 #include "cli/size_words.h"
 #include "engine/gpus.h"
 #include "synth/parameters.h"
+#include "synth/pass_settings.h"
 #include "synth/presets.h"
 
 namespace chopper {
@@ -115,6 +116,7 @@ std::string synth_list_text() {
   text +=
       "  sharding                         fsdp1, fsdp2, ddp\n  optimizer                        every, once, never: "
       "iterations with an optimizer step\n";
+  add_names(text, "counter passes (--set NAME=VALUE)", synth::list_pass_settings());
   text += "\nphysics (--set NAME=VALUE): default, meaning, source; presets scale power to the gpu's limit\n";
   for (const synth::Parameter& p : synth::list_parameters()) {
     fmt::format_to(std::back_inserter(text), "  {:<32} {} {}: {}\n  {:<32}   from: {}\n", p.name, p.initial, p.unit,

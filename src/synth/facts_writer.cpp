@@ -6,10 +6,10 @@
 
 namespace chopper::synth {
 
-Result<Done> write_facts(const RunContext& context) {
+std::string facts_text(const RunContext& context) {
   const Job& job = context.job;
   const ModelShape& m = job.model;
-  const std::string text = fmt::format(
+  return fmt::format(
       "# Facts about this run that its traces do not state. Written by: chopper synth --preset {} --seed {}\n"
       "[run]\n"
       "name = \"{}\"\n"
@@ -41,6 +41,10 @@ Result<Done> write_facts(const RunContext& context) {
       job.preset, job.seed, job.preset, job.gpu.key, job.model_name, m.num_layers, m.hidden, m.feed_forward,
       m.num_heads, m.num_kv_heads, m.head_dim, m.vocabulary, m.parameters(), job.batch, job.sequence, job.micro_steps,
       job.data_parallel(), job.tensor_parallel, job.pipeline_parallel, job.context_parallel, to_string(job.sharding));
+}
+
+Result<Done> write_facts(const RunContext& context) {
+  const std::string text = facts_text(context);
   CHOPPER_TRY(const std::unique_ptr<ByteSink> sink, create_plain_file(context.folder / "chopper.toml"));
   CHOPPER_TRY([[maybe_unused]] const Done done, sink->write(text));
   return sink->finish();

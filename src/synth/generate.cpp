@@ -29,6 +29,9 @@ Result<Done> prepare_folder(const fs::path& folder) {
                  "choose an empty or new folder for -o"};
   }
   fs::remove_all(folder / "traces", error);
+  fs::remove_all(folder / "counters", error);
+  fs::remove(folder / "truth_counters.json", error);
+  fs::remove(folder / "true_clock.toml", error);
   fs::create_directories(folder / "traces", error);
   if (error)
     return Error{ErrorCode::unreadable, "cannot be created: " + error.message(), folder.string(),
@@ -64,6 +67,7 @@ Result<Done> generate(Job job, const fs::path& folder, const GenerateOptions& op
   std::vector<std::unique_ptr<RunWriter>> writers;
   CHOPPER_TRY(writers.emplace_back(), make_kineto_writer(context, flaws));
   CHOPPER_TRY(writers.emplace_back(), make_truth_writer(context, flaws, counterfactuals));
+  if (job.passes.is_on) writers.push_back(make_passes_writer(context));
   Simulation simulation(job, programs, {});
   for (std::int64_t index = 0; index < job.warmup_iterations + job.num_iterations; index++) {
     simulation.run_until_complete(index);

@@ -18,7 +18,8 @@ struct GenerateOptions {
   std::function<void(std::int64_t done, std::int64_t total)> on_progress;  ///< iterations written
 };
 
-/// Simulates `job` and writes `folder`/traces/rank<N>.trace.json.gz, truth.json and chopper.toml. Fails with usage when
+/// Simulates `job` and writes `folder`/traces/rank<N>.trace.json.gz, truth.json and chopper.toml; with counter passes
+/// also counters/pass_<N>/rank<N>/, truth_counters.json and true_clock.toml. Fails with usage when
 /// the job's parts do not fit together, with conflict when the folder holds something else, with unreadable when it
 /// cannot be written.
 Result<Done> generate(Job job, const std::filesystem::path& folder, const GenerateOptions& options);

@@ -16,6 +16,18 @@ enum class OptimizerSteps : std::uint8_t { every, once, never };
 /// since (streams, device ordinal); formats.md 1.7.
 enum class Dialect : std::uint8_t { nvidia, amd_queue, amd_stream };
 
+/// What the counter passes are written as. `automatic`: what the gpu's vendor writes today.
+enum class CounterFormat : std::uint8_t {
+  automatic,
+  rocprofv3_6_2,
+  rocprofv3_6_3,
+  rocprofv3_6_4,
+  rocprofv3_7_0,
+  rocprofv3_json,
+  rocpd,
+  ncu,
+};
+
 const char* to_string(Sharding sharding);
 const char* to_string(OptimizerSteps steps);
 const char* to_string(Dialect dialect);
@@ -121,6 +133,17 @@ struct Imperfection {
   double amount = 0;
 };
 
+/// The counter passes beside the traces: each is an execution of its own, kernels one after the other.
+struct PassSettings {
+  bool is_on = false;
+  CounterFormat format = CounterFormat::automatic;
+  bool marks = true;                ///< the program marks its iterations
+  bool compressed = false;          ///< .csv.gz instead of .csv
+  std::int64_t warmup = 3;          ///< iterations before those of the trace
+  std::int64_t num_iterations = 0;  ///< counted ones, the warm-up among them; 0: up to the trace's last
+  std::int64_t clock_range = 12;    ///< %: how much lower the last pass clocks than the first
+};
+
 struct Job {
   std::string preset;
   std::string model_name;
@@ -155,6 +178,7 @@ struct Job {
   Physics physics;
   std::vector<Fault> faults;
   std::vector<Imperfection> imperfections;
+  PassSettings passes;
 
   std::int64_t data_parallel() const { return world_size / (tensor_parallel * pipeline_parallel * context_parallel); }
   std::int64_t layers_per_stage() const { return model.num_layers / pipeline_parallel; }

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 
+#include "synth/pass_settings.h"
+
 namespace chopper::synth {
 namespace {
 
@@ -192,6 +194,12 @@ constexpr NamedEffect kImperfections[] = {
     {"overflowed-time", 3, 0, 1000000, true, true, "records", "gpu records whose duration does not fit 63 bits of ns"},
     {"truncated", 10, 0, 100, false, true, "%", "the file ends early by this share of its uncompressed text"},
     {"broken-quoting", 5, 0, 1000000, true, true, "records", "annotations whose names contain bare quotes"},
+    {"pass-extra", 1, 0, 100, false, true, "%", "counter passes have dispatches that the trace does not have"},
+    {"pass-missing", 1, 0, 100, false, true, "%", "dispatches are missing in counter passes"},
+    {"pass-renamed", 1, 0, 100, false, true, "%", "dispatches of counter passes are of another kernel for the same"},
+    {"pass-reordered", 1, 0, 100, false, true, "%", "dispatches of counter passes are swapped with the next"},
+    {"pass-warmup", 2, 0, 1000, true, true, "iterations", "counter passes warm up longer"},
+    {"pass-clocks", 10, 0, 80, false, true, "%", "all counter passes clock lower"},
 };
 
 std::optional<double> number(std::string_view text) {
@@ -306,6 +314,7 @@ Result<Done> apply_setting(Job& job, std::string_view text) {
     job.physics.*p.value = *parsed;
     return Done{};
   }
+  if (is_pass_setting(name)) return apply_pass_setting(job.passes, name, value);
   if (name == "optimizer") {
     for (const OptimizerSteps each : {OptimizerSteps::every, OptimizerSteps::once, OptimizerSteps::never}) {
       if (value == to_string(each)) return job.optimizer = each, Done{};
@@ -376,7 +385,7 @@ Result<Done> check_job(const Job& job) {
     if (each.rank >= job.world_size)
       return usage(fmt::format("imperfection {} names a rank that is not there: {}", each.name, each.rank), "");
   }
-  return Done{};
+  return check_passes(job);
 }
 
 const char* to_string(Sharding sharding) {

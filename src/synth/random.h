@@ -28,6 +28,10 @@ enum class Purpose : std::uint64_t {
   drop,
   imperfection,
   reserve,
+  pass_duration,
+  pass_clock,
+  pass_gap,
+  pass_flaw,
 };
 
 /// Returns 64 well-mixed bits (the finaliser of splitmix64, applied to each key in turn).

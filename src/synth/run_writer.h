@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -48,7 +49,12 @@ struct Counterfactual;
 Result<std::unique_ptr<RunWriter>> make_truth_writer(const RunContext& context, const std::vector<FlawLog>& flaws,
                                                      const std::vector<Counterfactual>& counterfactuals);
 
-/// Writes chopper.toml: the facts that no trace states.
+/// The counter passes below counters/, truth_counters.json and true_clock.toml. All is written at the end.
+std::unique_ptr<RunWriter> make_passes_writer(const RunContext& context);
+
+/// The facts that no trace states, as chopper.toml states them.
+std::string facts_text(const RunContext& context);
+/// Writes chopper.toml.
 Result<Done> write_facts(const RunContext& context);
 
 }  // namespace chopper::synth
