@@ -109,6 +109,18 @@ void add_pass(Page& page, const CounterPassSummary& pass) {
   }
 }
 
+// What a trace counted besides: ranges, not the records of its kernels.
+void add_counters(Page& page, const CounterPassSummary& pass, bool have_launches) {
+  const auto count = [](std::int64_t value, std::string_view one, std::string_view many) {
+    return counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, value)), one, many);
+  };
+  std::string text = count(pass.num_dispatches, "range", "ranges") + " of " + count(pass.num_kernels, "name", "names") +
+                     ", " + count(static_cast<std::int64_t>(pass.counters.size()), "counter", "counters") + ", " +
+                     count(pass.num_values, "value", "values");
+  text += have_launches ? ": each of one kernel launch, in their order" : ": of which launches is not known";
+  add_line(page, "counters", text);
+}
+
 void add_input(Page& page, const InputRow& input, const InputSummary& summary) {
   const HealthLog& health = summary.health;
   page.add(fmt::format("input {}", input.input), Style::title);
@@ -148,6 +160,7 @@ void add_input(Page& page, const InputRow& input, const InputSummary& summary) {
     linked += gpu.launched.records;
     in_range += gpu.in_range.records;
   }
+  if (summary.counters) add_counters(page, *summary.counters, summary.counters_have_launches);
   if (found == 0) {
     add_line(page, "gpu work", "none");
     return;

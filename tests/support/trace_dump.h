@@ -28,6 +28,7 @@ class Dumper {
     table("memory", trace_.memory);
     table("collectives", trace_.collectives);
     if (trace_.pass) pass(*trace_.pass);
+    if (trace_.counters) pass(*trace_.counters);
     const TraceFacts& f = trace_.facts;
     out_ += "facts vendor " + std::string(to_string(f.vendor)) + " clock " + std::string(to_string(f.clock)) +
             " quantum " + std::to_string(f.quantum_ns) + " text " + std::to_string(f.text_bytes) + " records " +
@@ -214,6 +215,11 @@ inline std::string broken_invariant(const TraceTables& trace) {
       name(id);
   }
   std::uint64_t counted = num_rows(trace.gpu_work);
+  if (trace.counters) {
+    const std::string of_counters = broken_invariant(*trace.counters, trace.facts.text_bytes);
+    if (!of_counters.empty()) return of_counters;
+    counted += num_rows(trace.counters->dispatches);
+  }
   if (trace.pass) {
     const std::string of_pass = broken_invariant(*trace.pass, trace.facts.text_bytes);
     if (!of_pass.empty()) return of_pass;
