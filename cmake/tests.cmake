@@ -45,7 +45,7 @@ function(chopper_gtest target prefix pattern)
     TEST_PREFIX ${prefix}.
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS ${prefix} TIMEOUT 600)
+    PROPERTIES LABELS ${prefix} TIMEOUT 600 ENVIRONMENT "CHOPPER_TEST_DATA=${CHOPPER_TEST_DATA}")
 endfunction()
 
 foreach(module IN LISTS chopper_modules)

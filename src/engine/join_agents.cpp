@@ -61,6 +61,7 @@ void join(const InputSummary& agents_input, InputSummary& input) {
   const std::vector<AgentFacts>& agents = agents_input.pass->agents;
   const AgentNumbers numbers = what_agents_count(pass, agents);
   for (PassDeviceSummary& device : pass.devices) {
+    if (!device.agents_file.empty()) continue;  // its own file says what it is
     const AgentFacts* found = nullptr;
     switch (device.device.form) {
       case AgentForm::node:

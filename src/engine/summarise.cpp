@@ -8,6 +8,7 @@
 #include "analyze/memory.h"
 #include "analyze/timeline.h"
 #include "attribute/attribute.h"
+#include "attribute/counted_launches.h"
 #include "engine/engine.h"
 #include "engine/recognise.h"
 #include "engine/rules.h"
@@ -172,6 +173,14 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
     return summary;
   }
   set_extent(trace, summary);
+  if (trace.counters) {
+    summary.counters = summarise_pass(*trace.counters);
+    const CountedLaunches launches = launches_of_ranges(trace);
+    summary.counters_have_launches = launches.unknown.empty();
+    if (!launches.unknown.empty())
+      summary.health.add(HealthKind::ranges_without_launch, file.shown, launches.unknown,
+                         num_rows(trace.counters->dispatches));
+  }
   const GpuWorkLabels labels = attribute_gpu_work(trace, *rules, file.shown, summary.health, threads);
   summary.mark_kind = labels.iterations.kind;
   std::vector<KernelTimes> times;

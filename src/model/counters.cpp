@@ -19,6 +19,23 @@ std::string_view to_string(PassContent content) {
   return "counters";
 }
 
+namespace {
+
+// A profiler may say itself what the gpus are that it counts on.
+void describe_devices(const CounterPass& pass, CounterPassSummary& summary) {
+  if (pass.content == PassContent::agents) return;
+  for (PassDeviceSummary& device : summary.devices) {
+    for (const AgentFacts& agent : pass.agents) {
+      const bool is_it = agent.is_gpu && agent.type_index == device.device.number;
+      if (device.device.form != AgentForm::gpu || !is_it) continue;
+      device.facts = agent;
+      device.agents_file = pass.file;
+    }
+  }
+}
+
+}  // namespace
+
 CounterPassSummary summarise_pass(const CounterPass& pass) {
   CounterPassSummary summary;
   summary.content = pass.content;
@@ -32,6 +49,7 @@ CounterPassSummary summarise_pass(const CounterPass& pass) {
   for (std::size_t i = 0; i < num_rows(pass.dispatches); i++) {
     summary.devices[pass.dispatches.device[i]].num_dispatches++;
     if (pass.dispatches.start_ns[i] != kNoNumber) summary.num_timed++;
+    if (pass.dispatches.duration_ns[i] != kNoNumber) summary.num_with_duration++;
   }
   for (const StringId name : pass.counters) summary.counters.push_back({std::string(pass.strings.view(name)), 0});
   for (std::size_t i = 0; i < num_rows(pass.values); i++) {
@@ -42,6 +60,7 @@ CounterPassSummary summarise_pass(const CounterPass& pass) {
   const std::set<StringId> mark_names(pass.marks.name.begin(), pass.marks.name.end());
   summary.num_mark_names = static_cast<std::int64_t>(mark_names.size());
   summary.agents = pass.agents;
+  describe_devices(pass, summary);
   return summary;
 }
 

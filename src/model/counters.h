@@ -45,7 +45,7 @@ struct AgentFacts {
   std::string product;       ///< "AMD Instinct MI300X"
   std::string vendor_name;
   std::int64_t num_xcc = kNoNumber;  ///< compute dies of the device, over which instances are summed
-  std::int64_t num_cu = kNoNumber;
+  std::int64_t num_cu = kNoNumber;   ///< SMs of an NVIDIA gpu
   std::int64_t num_simd = kNoNumber;
   std::int64_t wave_size = kNoNumber;
   std::int64_t max_clock_mhz = kNoNumber;  ///< of the compute units
@@ -84,12 +84,13 @@ struct PassDispatchTable {
   std::vector<std::int64_t> stream;
   std::vector<std::int64_t> start_ns;
   std::vector<std::int64_t> end_ns;
-  std::vector<std::uint64_t> offset;  ///< byte of its first row in the uncompressed text
+  std::vector<std::int64_t> duration_ns;  ///< known also where a profiler tells how long a kernel ran and not when
+  std::vector<std::uint64_t> offset;      ///< byte of its first row in the uncompressed text
 
   static constexpr auto columns() {
     using T = PassDispatchTable;
     return std::make_tuple(&T::device, &T::kernel, &T::dispatch_id, &T::correlation, &T::process, &T::thread, &T::queue,
-                           &T::stream, &T::start_ns, &T::end_ns, &T::offset);
+                           &T::stream, &T::start_ns, &T::end_ns, &T::duration_ns, &T::offset);
   }
 };
 
@@ -130,7 +131,8 @@ struct CounterPass {
   StringTable strings;
   std::vector<PassDevice> devices;
   std::vector<PassKernel> kernels;
-  std::vector<StringId> counters;  ///< names, in order of appearance
+  std::vector<StringId> counters;       ///< names, in order of appearance
+  std::vector<StringId> counter_units;  ///< of each counter: "byte", "ns"; empty where the format states none
   PassDispatchTable dispatches;
   CounterValueTable values;
   std::vector<AgentFacts> agents;  ///< in order of the file
@@ -159,7 +161,8 @@ struct CounterPassSummary {
   PassContent content = PassContent::counters;
   std::string writer;
   std::int64_t num_dispatches = 0, num_kernels = 0, num_values = 0;
-  std::int64_t num_timed = 0;  ///< dispatches with times
+  std::int64_t num_timed = 0;          ///< dispatches with times
+  std::int64_t num_with_duration = 0;  ///< those whose length is known, times or not
   std::int64_t num_marks = 0, num_mark_names = 0;
   std::vector<CounterCount> counters;
   std::vector<PassDeviceSummary> devices;

@@ -183,6 +183,9 @@ struct InputSummary {
       pass;  ///< it is a file of a counter pass, not a trace: nothing but facts and health besides
   std::shared_ptr<const CounterPass> pass_tables;  ///< of such a file
 
+  std::optional<CounterPassSummary> counters;  ///< of a trace: what it counted besides
+  bool counters_have_launches = false;         ///< each of its ranges is one kernel launch
+
   bool is_trace() const { return !pass.has_value(); }
 };
 

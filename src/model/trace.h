@@ -54,7 +54,8 @@ struct TraceTables {
   CollectiveTable collectives;
   TraceFacts facts;
   HealthLog health;
-  std::optional<CounterPass> pass;  ///< what a file of counters holds; the tables above are then empty
+  std::optional<CounterPass> pass;      ///< what a file of counters holds; the tables above are then empty
+  std::optional<CounterPass> counters;  ///< what a trace counted besides, in the same execution
 };
 
 /// Class of a gpu record (spec 3). COMP = gemm, attention, vector, other; COMM = comm; MEM = memcpy, memset.

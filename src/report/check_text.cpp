@@ -46,9 +46,21 @@ std::string agent_text(const std::string& name, const AgentFacts& facts) {
   add(printable(facts.product));
   add(printable(facts.architecture));
   if (facts.num_xcc != kNoNumber) add(number(facts.num_xcc) + (facts.num_xcc == 1 ? " XCC" : " XCCs"));
-  if (facts.num_cu != kNoNumber) add(number(facts.num_cu) + (facts.num_cu == 1 ? " CU" : " CUs"));
+  const std::string unit = facts.vendor_name == "NVIDIA" ? " SM" : " CU";
+  if (facts.num_cu != kNoNumber) add(number(facts.num_cu) + unit + (facts.num_cu == 1 ? "" : "s"));
   if (facts.max_clock_mhz != kNoNumber) add("at most " + number(facts.max_clock_mhz) + " MHz");
   return out;
+}
+
+// ", all with times". Some profilers tell how long a kernel ran, and not when.
+std::string timing_text(const CounterPassSummary& pass) {
+  const bool has_times = pass.num_timed > 0 || pass.num_with_duration == 0;
+  const std::int64_t number = has_times ? pass.num_timed : pass.num_with_duration;
+  const std::string_view what = has_times ? "times" : "durations";
+  if (pass.num_dispatches == 0) return "";
+  if (number == pass.num_dispatches) return fmt::format(", all with {}", what);
+  if (number == 0) return ", without times";
+  return fmt::format(", {} with {}", count_text(static_cast<std::uint64_t>(number)), what);
 }
 
 // What a file of a counter pass holds.
@@ -78,10 +90,7 @@ void add_pass(Page& page, const CounterPassSummary& pass) {
     holds += ", " + count(static_cast<std::int64_t>(pass.counters.size()), "counter", "counters") + ", " +
              count(pass.num_values, "value", "values");
   }
-  holds += pass.num_dispatches == 0                ? ""
-           : pass.num_timed == pass.num_dispatches ? ", all with times"
-           : pass.num_timed == 0                   ? ", without times"
-                                 : ", " + count_text(static_cast<std::uint64_t>(pass.num_timed)) + " with times";
+  holds += timing_text(pass);
   add_line(page, "holds", holds + writer);
   std::string counters;
   for (const CounterCount& counter : pass.counters) {
@@ -98,6 +107,18 @@ void add_pass(Page& page, const CounterPassSummary& pass) {
     add_line(page, first ? "gpus" : "", text + "; " + count(device.num_dispatches, "dispatch", "dispatches"));
     first = false;
   }
+}
+
+// What a trace counted besides: ranges, not the records of its kernels.
+void add_counters(Page& page, const CounterPassSummary& pass, bool have_launches) {
+  const auto count = [](std::int64_t value, std::string_view one, std::string_view many) {
+    return counted(static_cast<std::uint64_t>(std::max<std::int64_t>(0, value)), one, many);
+  };
+  std::string text = count(pass.num_dispatches, "range", "ranges") + " of " + count(pass.num_kernels, "name", "names") +
+                     ", " + count(static_cast<std::int64_t>(pass.counters.size()), "counter", "counters") + ", " +
+                     count(pass.num_values, "value", "values");
+  text += have_launches ? ": each of one kernel launch, in their order" : ": of which launches is not known";
+  add_line(page, "counters", text);
 }
 
 void add_input(Page& page, const InputRow& input, const InputSummary& summary) {
@@ -139,6 +160,7 @@ void add_input(Page& page, const InputRow& input, const InputSummary& summary) {
     linked += gpu.launched.records;
     in_range += gpu.in_range.records;
   }
+  if (summary.counters) add_counters(page, *summary.counters, summary.counters_have_launches);
   if (found == 0) {
     add_line(page, "gpu work", "none");
     return;

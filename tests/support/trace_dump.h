@@ -28,6 +28,7 @@ class Dumper {
     table("memory", trace_.memory);
     table("collectives", trace_.collectives);
     if (trace_.pass) pass(*trace_.pass);
+    if (trace_.counters) pass(*trace_.counters);
     const TraceFacts& f = trace_.facts;
     out_ += "facts vendor " + std::string(to_string(f.vendor)) + " clock " + std::string(to_string(f.clock)) +
             " quantum " + std::to_string(f.quantum_ns) + " text " + std::to_string(f.text_bytes) + " records " +
@@ -63,7 +64,9 @@ class Dumper {
       }
       out_ += "\n";
     }
-    for (const StringId counter : pass.counters) out_ += "counter " + std::string(pass.strings.view(counter)) + "\n";
+    for (std::size_t i = 0; i < pass.counters.size(); i++)
+      out_ += "counter " + std::string(pass.strings.view(pass.counters[i])) + " in " +
+              (pass.counter_units.empty() ? "?" : std::string(pass.strings.view(pass.counter_units[i]))) + "\n";
     table("dispatches", pass.dispatches);
     table("values", pass.values);
     marks(pass);
@@ -134,12 +137,16 @@ inline std::string broken_invariant(const CounterPass& pass, std::uint64_t text_
   for (const StringId counter : pass.counters) {
     if (index_of(counter) >= pass.strings.size()) broken = "the name of a counter is no string";
   }
+  if (!pass.counter_units.empty() && pass.counter_units.size() != pass.counters.size())
+    broken = "some counters have a unit";
   const PassDispatchTable& d = pass.dispatches;
   for (std::size_t i = 0; i < num_rows(d); i++) {
     if (d.device[i] >= pass.devices.size() || d.kernel[i] >= pass.kernels.size()) broken = "a dispatch has no kernel";
     if (d.offset[i] >= text_bytes) broken = "an offset of a dispatch lies behind the text";
     if ((d.start_ns[i] == kNoNumber) != (d.end_ns[i] == kNoNumber)) broken = "half a time";
     if (d.start_ns[i] != kNoNumber && (d.start_ns[i] <= 0 || d.end_ns[i] < d.start_ns[i])) broken = "a time is wrong";
+    if (d.start_ns[i] != kNoNumber && d.duration_ns[i] != d.end_ns[i] - d.start_ns[i]) broken = "a duration is wrong";
+    if (d.duration_ns[i] != kNoNumber && d.duration_ns[i] < 0) broken = "a duration is negative";
   }
   const CounterValueTable& v = pass.values;
   for (std::size_t i = 0; i < num_rows(v); i++) {
@@ -208,11 +215,17 @@ inline std::string broken_invariant(const TraceTables& trace) {
       name(id);
   }
   std::uint64_t counted = num_rows(trace.gpu_work);
+  if (trace.counters) {
+    const std::string of_counters = broken_invariant(*trace.counters, trace.facts.text_bytes);
+    if (!of_counters.empty()) return of_counters;
+    counted += num_rows(trace.counters->dispatches);
+  }
   if (trace.pass) {
     const std::string of_pass = broken_invariant(*trace.pass, trace.facts.text_bytes);
     if (!of_pass.empty()) return of_pass;
-    counted += std::max<std::uint64_t>(num_rows(trace.pass->values), num_rows(trace.pass->dispatches)) +
-               trace.pass->agents.size() + num_rows(trace.pass->marks);
+    // A record can hold many values: tables with a column for each counter.
+    counted += num_rows(trace.pass->dispatches) + num_rows(trace.pass->marks);
+    if (trace.pass->content == PassContent::agents) counted += trace.pass->agents.size();
   }
   if (counted > trace.facts.num_records) broken = "more rows than records";
   return broken;

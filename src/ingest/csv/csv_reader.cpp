@@ -79,7 +79,7 @@ CsvReader::Scan CsvReader::scan(std::size_t& length) {
       while (p != end && *p != ',' && *p != '\n') p++;
       const bool is_last = p == end || *p == '\n';
       const char* const text_end = is_last && p != text && p[-1] == '\r' ? p - 1 : p;
-      cells_.push_back({std::string_view(text, static_cast<std::size_t>(text_end - text)), false});
+      cells_.push_back({std::string_view(text, static_cast<std::size_t>(text_end - text)), false, false});
       if (p == end) return Scan::row_without_end;
       p++;
       if (!is_last) continue;
@@ -95,7 +95,7 @@ CsvReader::Scan CsvReader::scan(std::size_t& length) {
       doubled = true;
       p += 2;
     }
-    cells_.push_back({std::string_view(text, static_cast<std::size_t>(p - text)), doubled});
+    cells_.push_back({std::string_view(text, static_cast<std::size_t>(p - text)), doubled, true});
     p++;
     if (p != end && *p == '\r') p++;
     if (p == end) return Scan::row_without_end;

@@ -24,6 +24,7 @@ namespace chopper {
 struct CsvCell {
   std::string_view text;  ///< as it stands in the text
   bool doubled = false;   ///< quotes in it are doubled
+  bool quoted = false;    ///< it stands in quotes, closed ones
 };
 
 /// Returns the text a cell means; `scratch` holds it when it is not in the text as such.

@@ -108,6 +108,7 @@ class Assembler {
   TraceTables run() {
     collect_notes();
     join_tables();
+    join_counters();
     std::uint64_t num_times = 0;
     std::uint64_t num_absolute = 0;
     for (const EventPart& part : parts_) {
@@ -194,8 +195,22 @@ class Assembler {
     std::uint32_t gpu_work = 0, launches = 0, ranges = 0, memory = 0, collectives = 0;
   };
 
+  // What CUPTI counted, in order of the file; an exception among traces.
+  void join_counters() {
+    std::vector<CounterRangeList> lists;
+    for (EventPart& part : parts_) {
+      if (part.counted.ranges.empty()) continue;
+      const Translation& translate = translations_[part.worker];
+      for (CounterRange& range : part.counted.ranges) range.name = translate(range.name);
+      for (RangeCounter& counter : part.counted.counters) counter.name = translate(counter.name);
+      lists.push_back(std::move(part.counted));
+    }
+    if (!lists.empty()) tables_.counters = pass_of_ranges(lists, tables_.strings, shown_, tables_.health);
+  }
+
   void join_tables() {
-    const std::vector<Translation> translations = translate_dictionaries();
+    translations_ = translate_dictionaries();
+    const std::vector<Translation>& translations = translations_;
     std::vector<Before> before(parts_.size() + 1);
     for (std::size_t i = 0; i < parts_.size(); i++) {
       const EventPart& p = parts_[i];
@@ -477,6 +492,7 @@ class Assembler {
   std::string_view shown_;
   TraceMetadata metadata_;
   TraceTables tables_;
+  std::vector<Translation> translations_;  // of each worker
   std::vector<OpenSpan> open_spans_;
   std::vector<std::uint8_t> dead_gpu_;
   HostExtent host_;                      // absolute

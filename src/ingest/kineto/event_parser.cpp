@@ -165,12 +165,14 @@ bool take_event(object event, EventFields& fields) {
             break;
           }
           if (error != simdjson::SUCCESS) return false;
+          fields.arguments = nullptr;
           for (auto argument : arguments) {
             simdjson::ondemand::raw_json_string raw_name;
             if (argument.key().get(raw_name) != simdjson::SUCCESS) return false;
             simdjson::ondemand::value argument_value;
             if (argument.value().get(argument_value) != simdjson::SUCCESS) return false;
             const char* name = raw_name.raw();
+            if (fields.arguments == nullptr) fields.arguments = name - 1;  // with its quote
             const char* end = name;
             while (*end != '"' && end - name < 32) end++;  // no argument we read is longer; the buffer is padded
             if (*end != '"' || end == name) continue;
@@ -229,6 +231,7 @@ class EventParser::Impl {
 
   bool take_elements(simdjson::ondemand::array array, const EventBatch& batch, EventPart& rows) {
     const char* base = batch.buffer.text().data();
+    const char* end = base + batch.buffer.size();
     for (auto element : array) {
       simdjson::ondemand::value value;
       if (element.get(value) != simdjson::SUCCESS) return false;
@@ -239,6 +242,7 @@ class EventParser::Impl {
       // What is no object is left to parse_slowly: skipping over broken scalars is not as strict as reading them.
       if (error != simdjson::SUCCESS) return false;
       EventFields fields;
+      fields.text_end = end;
       if (!take_event(event, fields)) return false;
       rows_.add(fields, offset, rows);
     }
@@ -255,6 +259,7 @@ class EventParser::Impl {
       return false;
     if (document.get_object().get(event) != simdjson::SUCCESS) return false;
     EventFields fields;
+    fields.text_end = scratch_.data() + scratch_.size();
     if (!take_event(event, fields) || !document.at_end()) return false;
     rows_.add(fields, offset, part);
     return true;

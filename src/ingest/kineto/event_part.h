@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/string_table.h"
+#include "ingest/kineto/counter_ranges.h"
 #include "model/health.h"
 #include "model/tables.h"
 
@@ -71,6 +72,7 @@ struct EventPart {
   HostRangeTable ranges;
   MemoryEventTable memory;
   CollectiveTable collectives;
+  CounterRangeList counted;
   std::vector<OpenSpan> open_spans;
   std::vector<EventNote> notes;  ///< the first few of each kind; all are in note_counts
   std::vector<std::uint64_t> note_counts = std::vector<std::uint64_t>(kNumHealthKinds, 0);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "base/decimal.h"
@@ -66,8 +68,8 @@ std::int64_t stream_of_name(std::string_view token) {
 
 constexpr std::int64_t kAbsoluteTs = 1'000'000'000'000'000'000;  // 1e15 us in ns: September 2001
 
-constexpr std::array<std::string_view, 9> kNotHostWork = {
-    "gpu_user_annotation",  "trace",           "overhead",         "cuda_sync", "cuda_event", "cuda_profiler_range",
+constexpr std::array<std::string_view, 8> kNotHostWork = {
+    "gpu_user_annotation",  "trace",           "overhead",         "cuda_sync", "cuda_event",
     "external_correlation", "collective_comm", "hardware_counters"};
 
 struct CategoryWord {
@@ -75,7 +77,7 @@ struct CategoryWord {
   EventKind kind;
 };
 
-constexpr std::array<CategoryWord, 12> kCategoryWords = {{
+constexpr std::array<CategoryWord, 13> kCategoryWords = {{
     {"kernel", EventKind::kernel},
     {"gpu_memcpy", EventKind::memcpy},
     {"memcpy", EventKind::memcpy},
@@ -88,6 +90,7 @@ constexpr std::array<CategoryWord, 12> kCategoryWords = {{
     {"operator", EventKind::operation},
     {"user_annotation", EventKind::annotation},
     {"python_function", EventKind::python},
+    {"cuda_profiler_range", EventKind::counter_range},
 }};
 
 std::optional<EventKind> kind_of_word(std::string_view word) {
@@ -260,6 +263,7 @@ void EventRows::add_span(const EventFields& fields, std::uint64_t offset, char p
   if (phase != 'E') open = add_row(fields, span, part);
   if (phase == 'X') {
     if (open.host_window) add_host_time(fields, span, part);
+    if (span.kind == EventKind::counter_range) add_counter_range(fields, span, part);
     return;
   }
   open.begin = phase == 'B';
@@ -341,6 +345,7 @@ OpenSpan EventRows::add_row(const EventFields& fields, const Span& span, EventPa
       open.host_window = true;
       break;
     case EventKind::device_other:
+    case EventKind::counter_range:
       break;
   }
   return open;
@@ -443,6 +448,28 @@ RowId EventRows::add_collective(const EventFields& fields, EventPart& part) {
   t.source.push_back(integer_or(fields[Member::source_rank], kNoNumber));
   t.destination.push_back(integer_or(fields[Member::destination_rank], kNoNumber));
   return row;
+}
+
+// Its counters are the arguments, whatever their names are.
+void EventRows::add_counter_range(const EventFields& fields, const Span& span, EventPart& part) {
+  CounterRange range;
+  range.name = name_of(fields[Member::name]);
+  range.device = device_or(fields[Member::device], device_or(fields[Member::pid], kUnknownDevice));
+  range.offset = span.offset;
+  if (fields.arguments != nullptr) {
+    FlatMembers members({fields.arguments, static_cast<std::size_t>(fields.text_end - fields.arguments)});
+    while (const std::optional<FlatMembers::Member> member = members.next()) {
+      if (!is_metric_name(member->name)) continue;
+      RangeCounter counter{dictionary_.name(member->name), std::nan("")};
+      const char* const end = member->value.data() + member->value.size();
+      double value = 0;
+      const auto [stop, error] = std::from_chars(member->value.data(), end, value);
+      if (error == std::errc() && stop == end) counter.value = value;
+      part.counted.counters.push_back(counter);
+      range.num_counters++;
+    }
+  }
+  part.counted.ranges.push_back(range);
 }
 
 void EventRows::add_memory_event(const EventFields& fields, std::uint64_t offset, std::int64_t time_ns,

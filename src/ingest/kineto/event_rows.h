@@ -67,6 +67,8 @@ class EventFields {
     tokens_[static_cast<std::size_t>(member)] = {token.data(), token.size()};
     present_ |= std::uint64_t{1} << static_cast<unsigned>(member);
   }
+  const char* arguments = nullptr;  ///< the first member of args, up to `text_end` at most; for those of no fixed name
+  const char* text_end = nullptr;
   bool arguments_mistyped = false;
   bool empty = true;  ///< no member at all
 
@@ -91,6 +93,7 @@ enum class EventKind : std::uint8_t {
   python,
   host,
   device_other,
+  counter_range,
   unknown_gpu
 };
 
@@ -122,6 +125,7 @@ class EventRows {
   void add_launch(const EventFields& fields, const Span& span, EventPart& part);
   void add_range(const EventFields& fields, const Span& span, EventPart& part);
   void add_host_time(const EventFields& fields, const Span& span, EventPart& part);
+  void add_counter_range(const EventFields& fields, const Span& span, EventPart& part);
   void add_memory_event(const EventFields& fields, std::uint64_t offset, std::int64_t time_ns, EventPart& part);
   RowId add_collective(const EventFields& fields, EventPart& part);
   StringId name_of(std::string_view token);

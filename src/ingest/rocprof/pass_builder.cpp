@@ -144,6 +144,8 @@ std::uint32_t PassBuilder::dispatch(const DispatchRow& row, std::uint64_t offset
   table.stream.push_back(row.stream);
   table.start_ns.push_back(row.start_ns);
   table.end_ns.push_back(row.end_ns);
+  const bool has_times = row.start_ns != kNoNumber && row.end_ns != kNoNumber;
+  table.duration_ns.push_back(has_times ? row.end_ns - row.start_ns : kNoNumber);
   table.offset.push_back(offset);
   return last_dispatch_;
 }
