@@ -15,6 +15,7 @@
 #include "cli/selection_words.h"
 #include "cli/size_words.h"
 #include "engine/gpus.h"
+#include "engine/metrics.h"
 #include "synth/presets.h"
 
 namespace chopper {
@@ -32,6 +33,7 @@ constexpr std::string_view kHelp =
     "  formats     the input formats this build reads\n"
     "  gpus        the gpus this build knows, with their peaks\n"
     "  operations  the operations this build knows, and how it tells them\n"
+    "  metrics     the metrics this build knows; metrics plan: the counter passes they need\n"
     "  version     the version of chopper\n"
     "\n"
     "example: chopper report runs/fsdp2-b2s4\n"
@@ -47,6 +49,8 @@ struct Typed {
   bool kernels = false, strict = false, quiet = false, version = false;
   SynthOptions synth;
   std::string shell;
+  std::vector<std::string> metric_words, metric_files;
+  std::string plan_format;
 };
 
 const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
@@ -156,6 +160,23 @@ void add_synth_options(CLI::App& command, Typed& typed) {
   add_work_options(command, typed);
 }
 
+void add_metrics_options(CLI::App& command, Typed& typed) {
+  command.add_option("NAME", typed.metric_words, "Metrics or counters to explain; plan NAME...: to plan passes for")
+      ->type_name("")
+      ->check(refuse_empty);
+  const auto text = [&](const char* name, std::string& value, const char* summary, const char* type) {
+    command.add_option(name, value, summary)->type_name(type)->check(refuse_empty);
+  };
+  text("--gpu", typed.gpu, "Only for this gpu (chopper gpus) or architecture; needed to plan", "KEY");
+  command.add_option("--metrics", typed.metric_files, "Metrics and counters of your own; repeatable")
+      ->type_name("FILE")
+      ->check(refuse_empty)
+      ->allow_extra_args(false);
+  text("--format", typed.plan_format, "Write the plan for rocprofv3 or ncu; by default as the gpu needs", "NAME");
+  text("--json", typed.json, "Write the list as JSON; - is standard output", "FILE");
+  text("--csv", typed.csv, "Write the list as CSV; - is standard output", "FILE");
+}
+
 std::vector<std::string> options_of(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -188,7 +209,7 @@ Reply unknown_command(const std::string& word, const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   std::error_code ignored;
   const std::string guess = closest_word(word, names);
-  std::string hint = "commands: report, check, synth, demo, formats, gpus, version; see: chopper --help";
+  std::string hint = "commands: report, check, synth, demo, formats, gpus, metrics, version; see: chopper --help";
   if (!guess.empty()) {
     hint = fmt::format("did you mean {}?", guess);
   } else if (std::filesystem::exists(word, ignored)) {
@@ -297,6 +318,32 @@ Reply unparsable(const CLI::ParseError& error, const CLI::App& app) {
                                     : std::string("see: chopper --help"));
 }
 
+std::variant<Arguments, Reply> metrics_arguments(const Typed& typed, Arguments arguments) {
+  MetricsArguments& metrics = arguments.metrics;
+  metrics.names = typed.metric_words;
+  metrics.plan = !metrics.names.empty() && metrics.names.front() == "plan";
+  if (metrics.plan) metrics.names.erase(metrics.names.begin());
+  metrics.gpu = typed.gpu;
+  metrics.format = typed.plan_format;
+  metrics.files.assign(typed.metric_files.begin(), typed.metric_files.end());
+  arguments.json_path = typed.json;
+  arguments.csv_path = typed.csv;
+  if (metrics.plan && metrics.gpu.empty())
+    return usage_error("metrics plan needs a --gpu", "example: chopper metrics plan --gpu mi300x matrix_utilisation");
+  if (!metrics.plan && !metrics.format.empty())
+    return usage_error("--format belongs to metrics plan", "example: chopper metrics plan --gpu mi300x");
+  if (!metrics.format.empty() && metrics.format != "rocprofv3" && metrics.format != "ncu")
+    return usage_error(fmt::format("--format takes rocprofv3 or ncu, not '{}'", metrics.format),
+                       "example: --format rocprofv3");
+  const bool lists = !typed.json.empty() || !typed.csv.empty();
+  if (lists && (metrics.plan || !metrics.names.empty()))
+    return usage_error("--json and --csv write the list of metrics", "leave out the names, or print them as text");
+  if (typed.json == "-" && typed.csv == "-")
+    return usage_error("only one of --json and --csv can go to standard output",
+                       "give the other a file: --json metrics.json");
+  return arguments;
+}
+
 // Turns the text of the options into values, or explains the first that is wrong.
 std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command command, const std::string& name,
                                               std::span<const FormatInfo> formats) {
@@ -315,6 +362,7 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
                          "example: chopper completion bash");
     arguments.shell = typed.shell;
   }
+  if (command == Command::metrics) return metrics_arguments(typed, std::move(arguments));
   if (command != Command::report && command != Command::check) return arguments;
   if (typed.runs.empty()) {
     return usage_error(name + " needs a RUN: a trace file, or a directory of traces",
@@ -374,6 +422,8 @@ struct CommandLine {
     add(Command::formats, "formats", "The input formats this build reads");
     add(Command::gpus, "gpus", "The gpus this build knows, with their peaks");
     add(Command::operations, "operations", "The operations this build knows, and how it tells them");
+    add_metrics_options(
+        add(Command::metrics, "metrics", "The metrics this build knows; plan: the counter passes they need"), typed);
     add(Command::version, "version", "The version of chopper");
     // For those who build on or package chopper: in the reference, not in the help.
     add(Command::schema, "schema", "The JSON Schema of report --json").group("");
@@ -397,15 +447,25 @@ std::vector<std::string> words_of(Command command, std::string_view option, std:
   std::vector<std::string> words;
   if (option == "--progress") return {"auto", "plain", "off"};
   if (option == "--dialect") return {"nvidia", "amd-queue", "amd-stream"};
+  if (option == "--format" && command == Command::metrics) return {"rocprofv3", "ncu"};
   if (option == "--format") {
     for (const FormatInfo& format : formats) words.emplace_back(format.name);
   } else if (option == "--preset") {
     for (const synth::Preset& preset : synth::list_presets()) words.emplace_back(preset.name);
-  } else if (option == "--gpu" && command == Command::synth) {
+  } else if (option == "--gpu" && (command == Command::synth || command == Command::metrics)) {
     const auto gpus = list_gpus();
     if (!gpus.ok()) return words;
     for (const GpuSpec& gpu : gpus.value()) words.push_back(gpu.key);
   }
+  return words;
+}
+
+std::vector<std::string> metric_words() {
+  std::vector<std::string> words = {"plan"};
+  const auto metrics = list_metrics({}, "");
+  if (!metrics.ok()) return words;
+  for (const MetricInfo& metric : metrics.value())
+    if (std::find(words.begin(), words.end(), metric.id) == words.end()) words.push_back(metric.id);
   return words;
 }
 
@@ -420,6 +480,10 @@ std::vector<CommandDescription> describe_command_line(std::span<const FormatInfo
     command.summary = parser.app->get_description();
     command.in_help = !parser.app->get_group().empty();
     if (parser.command == Command::completion) command.words = kShells;
+    if (parser.command == Command::metrics) {
+      command.words = metric_words();
+      command.usage = "[plan] [NAME...]";
+    }
     for (const CLI::Option* option : parser.app->get_options()) {
       command.takes_runs = command.takes_runs || option->get_name() == "RUN";
       if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;

@@ -23,12 +23,22 @@ enum class Command : std::uint8_t {
   formats,
   gpus,
   operations,
+  metrics,
   schema,
   completion,
   man,
   version
 };
 enum class ProgressMode : std::uint8_t { automatic, plain, off };
+
+/// What `chopper metrics` is asked for.
+struct MetricsArguments {
+  bool plan = false;               ///< passes for `names`; else the list, or what `names` are
+  std::vector<std::string> names;  ///< of metrics and counters
+  std::string gpu;                 ///< key or architecture; empty: all
+  std::string format;              ///< of a plan
+  std::vector<std::filesystem::path> files;
+};
 
 struct Arguments {
   Command command = Command::report;
@@ -40,7 +50,8 @@ struct Arguments {
   ProgressMode progress = ProgressMode::automatic;
   bool quiet = false;
   SynthOptions synth;  ///< of synth and demo
-  std::string shell;   ///< of completion: bash, zsh or fish
+  MetricsArguments metrics;
+  std::string shell;  ///< of completion: bash, zsh or fish
 };
 
 /// The command line needs no work: text to show, and the exit code.
