@@ -15,7 +15,6 @@
 #include "cli/selection_words.h"
 #include "cli/size_words.h"
 #include "engine/gpus.h"
-#include "engine/metrics.h"
 #include "synth/presets.h"
 
 namespace chopper {
@@ -49,8 +48,7 @@ struct Typed {
   bool kernels = false, strict = false, quiet = false, version = false;
   SynthOptions synth;
   std::string shell;
-  std::vector<std::string> metric_words, metric_files;
-  std::string plan_format;
+  MetricsWords metrics;
 };
 
 const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
@@ -160,21 +158,21 @@ void add_synth_options(CLI::App& command, Typed& typed) {
   add_work_options(command, typed);
 }
 
-void add_metrics_options(CLI::App& command, Typed& typed) {
-  command.add_option("NAME", typed.metric_words, "Metrics or counters to explain; plan NAME...: to plan passes for")
+void add_metrics_options(CLI::App& command, MetricsWords& metrics) {
+  command.add_option("NAME", metrics.names, "Metrics or counters to explain; plan NAME...: to plan passes for")
       ->type_name("")
       ->check(refuse_empty);
   const auto text = [&](const char* name, std::string& value, const char* summary, const char* type) {
     command.add_option(name, value, summary)->type_name(type)->check(refuse_empty);
   };
-  text("--gpu", typed.gpu, "Only for this gpu (chopper gpus) or architecture; needed to plan", "KEY");
-  command.add_option("--metrics", typed.metric_files, "Metrics and counters of your own; repeatable")
+  text("--gpu", metrics.gpu, "Only for this gpu (chopper gpus) or architecture; needed to plan", "KEY");
+  command.add_option("--metrics", metrics.files, "Metrics and counters of your own; repeatable")
       ->type_name("FILE")
       ->check(refuse_empty)
       ->allow_extra_args(false);
-  text("--format", typed.plan_format, "Write the plan for rocprofv3 or ncu; by default as the gpu needs", "NAME");
-  text("--json", typed.json, "Write the list as JSON; - is standard output", "FILE");
-  text("--csv", typed.csv, "Write the list as CSV; - is standard output", "FILE");
+  text("--format", metrics.format, "Write the plan for rocprofv3 or ncu; by default as the gpu needs", "NAME");
+  text("--json", metrics.json, "Write the list as JSON; - is standard output", "FILE");
+  text("--csv", metrics.csv, "Write the list as CSV; - is standard output", "FILE");
 }
 
 std::vector<std::string> options_of(const CLI::App& command) {
@@ -318,32 +316,6 @@ Reply unparsable(const CLI::ParseError& error, const CLI::App& app) {
                                     : std::string("see: chopper --help"));
 }
 
-std::variant<Arguments, Reply> metrics_arguments(const Typed& typed, Arguments arguments) {
-  MetricsArguments& metrics = arguments.metrics;
-  metrics.names = typed.metric_words;
-  metrics.plan = !metrics.names.empty() && metrics.names.front() == "plan";
-  if (metrics.plan) metrics.names.erase(metrics.names.begin());
-  metrics.gpu = typed.gpu;
-  metrics.format = typed.plan_format;
-  metrics.files.assign(typed.metric_files.begin(), typed.metric_files.end());
-  arguments.json_path = typed.json;
-  arguments.csv_path = typed.csv;
-  if (metrics.plan && metrics.gpu.empty())
-    return usage_error("metrics plan needs a --gpu", "example: chopper metrics plan --gpu mi300x matrix_utilisation");
-  if (!metrics.plan && !metrics.format.empty())
-    return usage_error("--format belongs to metrics plan", "example: chopper metrics plan --gpu mi300x");
-  if (!metrics.format.empty() && metrics.format != "rocprofv3" && metrics.format != "ncu")
-    return usage_error(fmt::format("--format takes rocprofv3 or ncu, not '{}'", metrics.format),
-                       "example: --format rocprofv3");
-  const bool lists = !typed.json.empty() || !typed.csv.empty();
-  if (lists && (metrics.plan || !metrics.names.empty()))
-    return usage_error("--json and --csv write the list of metrics", "leave out the names, or print them as text");
-  if (typed.json == "-" && typed.csv == "-")
-    return usage_error("only one of --json and --csv can go to standard output",
-                       "give the other a file: --json metrics.json");
-  return arguments;
-}
-
 // Turns the text of the options into values, or explains the first that is wrong.
 std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command command, const std::string& name,
                                               std::span<const FormatInfo> formats) {
@@ -362,7 +334,12 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
                          "example: chopper completion bash");
     arguments.shell = typed.shell;
   }
-  if (command == Command::metrics) return metrics_arguments(typed, std::move(arguments));
+  if (command == Command::metrics) {
+    const Result<MetricsArguments> metrics = read_metrics_words(typed.metrics);
+    if (!metrics.ok()) return usage_error(metrics.error().message, metrics.error().hint);
+    arguments.metrics = metrics.value();
+    return arguments;
+  }
   if (command != Command::report && command != Command::check) return arguments;
   if (typed.runs.empty()) {
     return usage_error(name + " needs a RUN: a trace file, or a directory of traces",
@@ -423,7 +400,8 @@ struct CommandLine {
     add(Command::gpus, "gpus", "The gpus this build knows, with their peaks");
     add(Command::operations, "operations", "The operations this build knows, and how it tells them");
     add_metrics_options(
-        add(Command::metrics, "metrics", "The metrics this build knows; plan: the counter passes they need"), typed);
+        add(Command::metrics, "metrics", "The metrics this build knows; plan: the counter passes they need"),
+        typed.metrics);
     add(Command::version, "version", "The version of chopper");
     // For those who build on or package chopper: in the reference, not in the help.
     add(Command::schema, "schema", "The JSON Schema of report --json").group("");
@@ -460,15 +438,6 @@ std::vector<std::string> words_of(Command command, std::string_view option, std:
   return words;
 }
 
-std::vector<std::string> metric_words() {
-  std::vector<std::string> words = {"plan"};
-  const auto metrics = list_metrics({}, "");
-  if (!metrics.ok()) return words;
-  for (const MetricInfo& metric : metrics.value())
-    if (std::find(words.begin(), words.end(), metric.id) == words.end()) words.push_back(metric.id);
-  return words;
-}
-
 }  // namespace
 
 std::vector<CommandDescription> describe_command_line(std::span<const FormatInfo> formats) {
@@ -481,7 +450,7 @@ std::vector<CommandDescription> describe_command_line(std::span<const FormatInfo
     command.in_help = !parser.app->get_group().empty();
     if (parser.command == Command::completion) command.words = kShells;
     if (parser.command == Command::metrics) {
-      command.words = metric_words();
+      command.words = metrics_words_there_are();
       command.usage = "[plan] [NAME...]";
     }
     for (const CLI::Option* option : parser.app->get_options()) {

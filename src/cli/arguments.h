@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/metrics_words.h"
 #include "cli/synth_command.h"
 #include "engine/engine.h"
 #include "engine/formats.h"
@@ -30,15 +31,6 @@ enum class Command : std::uint8_t {
   version
 };
 enum class ProgressMode : std::uint8_t { automatic, plain, off };
-
-/// What `chopper metrics` is asked for.
-struct MetricsArguments {
-  bool plan = false;               ///< passes for `names`; else the list, or what `names` are
-  std::vector<std::string> names;  ///< of metrics and counters
-  std::string gpu;                 ///< key or architecture; empty: all
-  std::string format;              ///< of a plan
-  std::vector<std::filesystem::path> files;
-};
 
 struct Arguments {
   Command command = Command::report;

@@ -301,7 +301,7 @@ int run_command(const Arguments& arguments) {
       return text.ok() ? print(text.value()) : fail(text.error());
     }
     case Command::metrics: {
-      const Result<Done> done = run_metrics(arguments);
+      const Result<Done> done = run_metrics(arguments.metrics);
       return done.ok() ? kExitDone : fail(done.error());
     }
     case Command::formats:

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -71,18 +70,17 @@ Result<Done> print_explanations(const MetricsArguments& arguments, const std::ve
 
 }  // namespace
 
-Result<Done> run_metrics(const Arguments& arguments) {
-  const MetricsArguments& asked = arguments.metrics;
+Result<Done> run_metrics(const MetricsArguments& asked) {
   if (asked.plan) return print_plan(asked);
   CHOPPER_TRY(const std::vector<MetricInfo> metrics, list_metrics(asked.files, asked.gpu));
   if (!asked.names.empty()) return print_explanations(asked, metrics);
-  if (!arguments.json_path.empty()) {
-    CHOPPER_TRY([[maybe_unused]] const Done done, write(arguments.json_path, metrics_json(metrics, kChopperVersion)));
+  if (!asked.json_path.empty()) {
+    CHOPPER_TRY([[maybe_unused]] const Done done, write(asked.json_path, metrics_json(metrics, kChopperVersion)));
   }
-  if (!arguments.csv_path.empty()) {
-    CHOPPER_TRY([[maybe_unused]] const Done done, write(arguments.csv_path, metrics_csv(metrics)));
+  if (!asked.csv_path.empty()) {
+    CHOPPER_TRY([[maybe_unused]] const Done done, write(asked.csv_path, metrics_csv(metrics)));
   }
-  if (!arguments.json_path.empty() || !arguments.csv_path.empty()) return Done{};
+  if (!asked.json_path.empty() || !asked.csv_path.empty()) return Done{};
   return print(metrics_text(metrics, !asked.gpu.empty()));
 }
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "base/result.h"
-#include "cli/arguments.h"
+#include "cli/metrics_words.h"
 
 namespace chopper {
 
 /// Prints what was asked for, or writes it to files. Notes about a plan go to standard error.
-Result<Done> run_metrics(const Arguments& arguments);
+Result<Done> run_metrics(const MetricsArguments& asked);
 
 }  // namespace chopper

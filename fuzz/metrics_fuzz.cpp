@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Units and expressions of metrics, and whole metric files: read, or refused with a reason.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "catalog/metric_expression.h"
+#include "catalog/metrics.h"
+#include "catalog/units.h"
+
+namespace {
+
+void expect(bool condition) {
+  if (!condition) std::abort();
+}
+
+void check_unit(const std::string& text) {
+  const chopper::Result<chopper::Unit> unit = chopper::parse_unit(text);
+  if (!unit.ok()) return;
+  const std::string dimensions = chopper::dimensions_text(unit.value());
+  if (dimensions == "a pure number") return;
+  const chopper::Result<chopper::Unit> again = chopper::parse_unit(dimensions);
+  expect(again.ok() && again.value().has_dimensions_of(unit.value()) && again.value().scale == 1);
+}
+
+void check_expression(const std::string& text) {
+  using chopper::ExpressionKind;
+  const chopper::Result<chopper::Expression> expression = chopper::parse_expression(text);
+  if (!expression.ok()) {
+    expect(!expression.error().message.empty());
+    return;
+  }
+  const auto& nodes = expression.value().nodes;
+  expect(!nodes.empty());
+  for (std::size_t i = 0; i < nodes.size(); i++) {
+    const bool is_leaf = nodes[i].kind <= ExpressionKind::name;
+    expect(is_leaf || (nodes[i].left < i && nodes[i].right < i));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  check_unit(text);
+  check_expression(text);
+  // Milliseconds each, for every metric is compiled for every architecture: only for what may be such a file.
+  if (text.find("[[") == std::string::npos) return 0;
+  const std::vector<chopper::MetricFile> files = {{"file.toml", text}};
+  const chopper::Result<chopper::MetricCatalog> catalog = chopper::load_metrics(files);
+  expect(catalog.ok() || !catalog.error().message.empty());
+  return 0;
+}
