@@ -135,8 +135,11 @@ if(NOT CHOPPER_SANITIZE)
   add_test(NAME check.demo COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/make_demo.py" --check)
   add_test(NAME check.completion COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_completion.py" --chopper
                                          $<TARGET_FILE:chopper>)
+  add_test(NAME check.plan COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_plan.py" --chopper
+                                   $<TARGET_FILE:chopper>)
+  set_tests_properties(check.plan PROPERTIES SKIP_RETURN_CODE 77)
   add_test(NAME check.docs COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_docs.py" --chopper
                                    $<TARGET_FILE:chopper>)
   set_tests_properties(check.layers check.layers_self_test check.sources check.golden_self_test check.symbols check.demo
-                       check.completion check.docs PROPERTIES LABELS check)
+                       check.completion check.docs check.plan PROPERTIES LABELS check)
 endif()

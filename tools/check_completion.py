@@ -22,6 +22,9 @@ CASES = [
     (["chopper", "report", "--progress", ""], {"auto", "plain", "off"}, set()),
     (["chopper", "synth", "--preset", "tiny-"], {"tiny-fsdp2"}, {"demo"}),
     (["chopper", "synth", "--gpu", "mi3"], {"mi300x"}, {"h100_sxm"}),
+    (["chopper", "metrics", "matrix_u"], {"matrix_utilisation"}, {"matrix_cycles"}),
+    (["chopper", "metrics", "plan", "--gpu", "mi300"], {"mi300x"}, {"h100_sxm"}),
+    (["chopper", "metrics", "plan", "--gpu", "mi300x", "l2_"], {"l2_bytes", "l2_hit_rate"}, {"plan"}),
     (["chopper", "completion", ""], {"bash", "zsh", "fish"}, set()),
 ]
 

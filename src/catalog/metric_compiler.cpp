@@ -107,6 +107,9 @@ MetricCompiler::Compiled MetricCompiler::compile_name(const ExpressionNode& node
   }
   if (std::find(open_.begin(), open_.end(), metric) != open_.end())
     throw Bad{"metric " + metric->id + " is computed from itself"};
+  // A chain longer than any metric needs, far shorter than the stack.
+  constexpr std::size_t kDeepest = 64;
+  if (open_.size() >= kDeepest) throw Bad{"more than 64 metrics, each computed from the next"};
   return compile_metric(*metric, variant_of(*metric), steps);
 }
 

@@ -91,6 +91,8 @@ void add_metric(MetricSpec metric, std::size_t line, std::size_t first_of_file, 
     problem.where = same->variants.front().place;
     throw problem;
   }
+  if (same->title == same->id) same->title = metric.title;
+  if (same->summary.empty()) same->summary = metric.summary;
   same->variants.insert(same->variants.end(), metric.variants.begin(), metric.variants.end());
 }
 

@@ -96,6 +96,20 @@ TEST(metrics, names_are_checked) {
             "mine.toml, line 5: metric mine for gfx942: metric mine is computed from itself");
 }
 
+TEST(metrics, chains_of_metrics_end) {
+  const auto chain = [](int length) {
+    std::string text;
+    for (int i = 0; i < length; i++) {
+      text += "[[metric]]\nid = \"m" + std::to_string(i) + "\"\nunit = \"ns\"\nroll_up = \"sum\"\n[[metric.variant]]\n";
+      text += "expression = \"" + (i + 1 < length ? "m" + std::to_string(i + 1) : std::string("duration_ns")) + "\"\n";
+    }
+    return text;
+  };
+  EXPECT_EQ(error_of(chain(60)), "");
+  EXPECT_EQ(error_of(chain(2000)),
+            "mine.toml, line 5: metric m0 for gfx908: more than 64 metrics, each computed from the next");
+}
+
 TEST(metrics, forms_are_checked) {
   EXPECT_EQ(error_of("metric = 1"), "mine.toml, line 1: not a list of tables: metric");
   EXPECT_EQ(error_of("x = 1"), "mine.toml, line 1: unknown key x");

@@ -32,6 +32,7 @@ constexpr std::string_view kHelp =
     "  formats     the input formats this build reads\n"
     "  gpus        the gpus this build knows, with their peaks\n"
     "  operations  the operations this build knows, and how it tells them\n"
+    "  metrics     the metrics this build knows; metrics plan: the counter passes they need\n"
     "  version     the version of chopper\n"
     "\n"
     "example: chopper report runs/fsdp2-b2s4\n"
@@ -48,6 +49,7 @@ struct Typed {
   SynthOptions synth;
   std::string shell;
   std::string mode;
+  MetricsWords metrics;
 };
 
 const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
@@ -160,6 +162,23 @@ void add_synth_options(CLI::App& command, Typed& typed) {
   add_work_options(command, typed);
 }
 
+void add_metrics_options(CLI::App& command, MetricsWords& metrics) {
+  command.add_option("NAME", metrics.names, "Metrics or counters to explain; plan NAME...: to plan passes for")
+      ->type_name("")
+      ->check(refuse_empty);
+  const auto text = [&](const char* name, std::string& value, const char* summary, const char* type) {
+    command.add_option(name, value, summary)->type_name(type)->check(refuse_empty);
+  };
+  text("--gpu", metrics.gpu, "Only for this gpu (chopper gpus) or architecture; needed to plan", "KEY");
+  command.add_option("--metrics", metrics.files, "Metrics and counters of your own; repeatable")
+      ->type_name("FILE")
+      ->check(refuse_empty)
+      ->allow_extra_args(false);
+  text("--format", metrics.format, "Write the plan for rocprofv3 or ncu; by default as the gpu needs", "NAME");
+  text("--json", metrics.json, "Write the list as JSON; - is standard output", "FILE");
+  text("--csv", metrics.csv, "Write the list as CSV; - is standard output", "FILE");
+}
+
 std::vector<std::string> options_of(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -192,7 +211,7 @@ Reply unknown_command(const std::string& word, const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   std::error_code ignored;
   const std::string guess = closest_word(word, names);
-  std::string hint = "commands: report, check, synth, demo, formats, gpus, version; see: chopper --help";
+  std::string hint = "commands: report, check, synth, demo, formats, gpus, metrics, version; see: chopper --help";
   if (!guess.empty()) {
     hint = fmt::format("did you mean {}?", guess);
   } else if (std::filesystem::exists(word, ignored)) {
@@ -319,6 +338,12 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
                          "example: chopper completion bash");
     arguments.shell = typed.shell;
   }
+  if (command == Command::metrics) {
+    const Result<MetricsArguments> metrics = read_metrics_words(typed.metrics);
+    if (!metrics.ok()) return usage_error(metrics.error().message, metrics.error().hint);
+    arguments.metrics = metrics.value();
+    return arguments;
+  }
   if (command != Command::report && command != Command::check) return arguments;
   if (typed.runs.empty()) {
     return usage_error(name + " needs a RUN: a trace file, or a directory of traces",
@@ -381,6 +406,9 @@ struct CommandLine {
     add(Command::formats, "formats", "The input formats this build reads");
     add(Command::gpus, "gpus", "The gpus this build knows, with their peaks");
     add(Command::operations, "operations", "The operations this build knows, and how it tells them");
+    add_metrics_options(
+        add(Command::metrics, "metrics", "The metrics this build knows; plan: the counter passes they need"),
+        typed.metrics);
     add(Command::version, "version", "The version of chopper");
     // For those who build on or package chopper: in the reference, not in the help.
     add(Command::schema, "schema", "The JSON Schema of report --json").group("");
@@ -405,11 +433,12 @@ std::vector<std::string> words_of(Command command, std::string_view option, std:
   if (option == "--progress") return {"auto", "plain", "off"};
   if (option == "--mode") return {"measured", "paper"};
   if (option == "--dialect") return {"nvidia", "amd-queue", "amd-stream"};
+  if (option == "--format" && command == Command::metrics) return {"rocprofv3", "ncu"};
   if (option == "--format") {
     for (const FormatInfo& format : formats) words.emplace_back(format.name);
   } else if (option == "--preset") {
     for (const synth::Preset& preset : synth::list_presets()) words.emplace_back(preset.name);
-  } else if (option == "--gpu" && command == Command::synth) {
+  } else if (option == "--gpu" && (command == Command::synth || command == Command::metrics)) {
     const auto gpus = list_gpus();
     if (!gpus.ok()) return words;
     for (const GpuSpec& gpu : gpus.value()) words.push_back(gpu.key);
@@ -428,6 +457,10 @@ std::vector<CommandDescription> describe_command_line(std::span<const FormatInfo
     command.summary = parser.app->get_description();
     command.in_help = !parser.app->get_group().empty();
     if (parser.command == Command::completion) command.words = kShells;
+    if (parser.command == Command::metrics) {
+      command.words = metrics_words_there_are();
+      command.usage = "[plan] [NAME...]";
+    }
     for (const CLI::Option* option : parser.app->get_options()) {
       command.takes_runs = command.takes_runs || option->get_name() == "RUN";
       if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/metrics_words.h"
 #include "cli/synth_command.h"
 #include "engine/engine.h"
 #include "engine/formats.h"
@@ -23,6 +24,7 @@ enum class Command : std::uint8_t {
   formats,
   gpus,
   operations,
+  metrics,
   schema,
   completion,
   man,
@@ -41,7 +43,8 @@ struct Arguments {
   bool quiet = false;
   bool paper = false;  ///< --mode paper
   SynthOptions synth;  ///< of synth and demo
-  std::string shell;   ///< of completion: bash, zsh or fish
+  MetricsArguments metrics;
+  std::string shell;  ///< of completion: bash, zsh or fish
 };
 
 /// The command line needs no work: text to show, and the exit code.

@@ -122,7 +122,10 @@ TEST(ParseArguments, WrongUsageComesWithARemedy) {
   expect_usage_error({"syth"}, "unknown command 'syth'\n  did you mean synth?");
   expect_usage_error({"dmeo"}, "did you mean demo?");
   expect_usage_error({"gpu"}, "did you mean gpus?");
-  expect_usage_error({"nonsense"}, "commands: report, check, synth, demo, formats, gpus, version;");
+  expect_usage_error({"metrics", "plan", "gpu_cycles"}, "chopper metrics plan --gpu mi300x");
+  expect_usage_error({"metrics", "--format", "ncu"}, "--format belongs to metrics plan");
+  expect_usage_error({"metrics", "plan", "--gpu", "mi300x", "--format", "nsys"}, "rocprofv3 or ncu, not 'nsys'");
+  expect_usage_error({"nonsense"}, "commands: report, check, synth, demo, formats, gpus, metrics, version;");
   expect_usage_error({"synth", "--sede", "1"}, "did you mean --seed?");
   expect_usage_error({"synth", "--seed", "1", "--seed", "2"}, "--seed is given more than once");
   expect_usage_error({"synth", "--preset", ""}, "--preset: needs a value");

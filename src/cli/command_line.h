@@ -23,7 +23,8 @@ struct CommandDescription {
   std::string name, summary;
   bool takes_runs = false;
   bool in_help = true;             ///< false: for those who build on Chopper
-  std::vector<std::string> words;  ///< the arguments there are, of a command that takes one of few
+  std::vector<std::string> words;  ///< the arguments there are, of a command that takes some of few
+  std::string usage;               ///< how arguments are written where they may be several of `words`; else empty
   std::vector<OptionDescription> options;
 };
 

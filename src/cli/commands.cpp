@@ -16,6 +16,7 @@
 #include "cli/command_line.h"
 #include "cli/completion.h"
 #include "cli/man_page.h"
+#include "cli/metrics_command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/synth_command.h"
@@ -299,6 +300,10 @@ int run_command(const Arguments& arguments) {
     case Command::operations: {
       const Result<std::string> text = describe_operations();
       return text.ok() ? print(text.value()) : fail(text.error());
+    }
+    case Command::metrics: {
+      const Result<Done> done = run_metrics(arguments.metrics);
+      return done.ok() ? kExitDone : fail(done.error());
     }
     case Command::formats:
       return print(formats_text(list_formats()));

@@ -138,7 +138,8 @@ std::string zsh_completion(std::span<const CommandDescription> commands) {
         fmt::format("    {})\n      _arguments -s -S '(-h --help)'{{-h,--help}}'[Print the options]'", command.name);
     for (const OptionDescription& option : command.options) branches += " \\\n        " + zsh_option(option);
     if (command.takes_runs) branches += " \\\n        '*:RUN:_files'";
-    if (!command.words.empty()) branches += fmt::format(" \\\n        '1:word:({})'", join(command.words));
+    const std::string_view place = command.usage.empty() ? "1" : "*";
+    if (!command.words.empty()) branches += fmt::format(" \\\n        '{}:word:({})'", place, join(command.words));
     branches += "\n      ;;\n";
   }
   return fmt::format(R"(#compdef chopper

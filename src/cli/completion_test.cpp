@@ -50,6 +50,11 @@ TEST(DescribeCommandLine, ReadsTheParser) {
   EXPECT_EQ(find(*synth, "--output")->short_name, "-o");
   const auto& gpus = find(*synth, "--gpu")->words;
   EXPECT_NE(std::find(gpus.begin(), gpus.end(), "mi300x"), gpus.end());
+  const CommandDescription* metrics = find(commands, "metrics");
+  ASSERT_NE(metrics, nullptr);
+  EXPECT_EQ(metrics->words.front(), "plan");
+  EXPECT_EQ(metrics->usage, "[plan] [NAME...]");
+  EXPECT_EQ(find(*metrics, "--format")->words, (std::vector<std::string>{"rocprofv3", "ncu"}));
   const auto& presets = find(*synth, "--preset")->words;
   EXPECT_NE(std::find(presets.begin(), presets.end(), "tiny-fsdp2"), presets.end());
 }

@@ -34,7 +34,9 @@ std::string command_text(const CommandDescription& command) {
   std::string text = fmt::format(".SS \"chopper {}", roff(command.name));
   if (!command.options.empty()) text += " [options]";
   if (command.takes_runs) text += " RUN...";
-  if (!command.words.empty()) {
+  if (!command.usage.empty()) {
+    text += " " + roff(command.usage);
+  } else if (!command.words.empty()) {
     std::string words;
     for (const std::string& word : command.words) words += (words.empty() ? "" : "|") + word;
     text += " " + roff(words);
