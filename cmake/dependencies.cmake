@@ -34,6 +34,9 @@ if(NOT CHOPPER_HAVE_ZSTD)
   message(STATUS "zstd: files cannot be read, since libzstd was not found or is switched off")
 endif()
 
+# Databases of profilers (rocpd, Nsight Systems) are read through the C interface.
+find_package(SQLite3 3.36 REQUIRED)
+
 # simdjson: the single-file copy of the npm package, compiled here with the right instruction set (decision record 001).
 set(simdjson_folder "${PROJECT_SOURCE_DIR}/node_modules/@nozbe/simdjson/src")
 if(EXISTS "${simdjson_folder}/simdjson.cpp")

@@ -45,7 +45,7 @@ for part in "$@"; do
       need_program ninja ninja-build
       need_program pkg-config pkg-config
       command -v dpkg-query >/dev/null &&
-        need_library libfmt-dev libcli11-dev libisal-dev libzstd-dev zlib1g-dev libtomlplusplus-dev
+        need_library libfmt-dev libcli11-dev libisal-dev libzstd-dev zlib1g-dev libtomlplusplus-dev libsqlite3-dev
       if ! simdjson_current; then
         want_npm=1
         need_program node nodejs

@@ -15,6 +15,8 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
     {"corrupt_compression", Severity::data_loss, "the compressed stream is damaged; read up to there", kAllTimes},
     {"unreadable_event", Severity::data_loss, "an event is not JSON and could not be repaired", kAllTimes},
     {"unreadable_row", Severity::data_loss, "a line of a table is no row of it", "counters: values of this line are missing"},
+    {"damaged_table", Severity::data_loss, "a table of a database cannot be read to its end", kAllTimes},
+    {"graph_kernels_hidden", Severity::data_loss, "launches of CUDA graphs whose kernels were not recorded", "time inside of graphs counts as idle; their kernels, copies and communication are missing"},
     {"missing_time", Severity::data_loss, "a span has no usable ts", kAllTimes},
     {"input_failed", Severity::data_loss, "one of several inputs could not be read", kAllTimes},
     {"several_jobs", Severity::note, "the traces are of several jobs", "steps, ranks, throughput and waits are of each job by itself; means over all gpus are of no job"},
@@ -67,6 +69,7 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
     {"instances_dropped", Severity::note, "dispatches with more than 3 TCC counters, of a writer that keeps 512 instances (ROCm 6.2)", "sums of these dispatches may be too small, on gpus with 128 L2 channels they are"},
     {"agent_unknown", Severity::note, "no gpu of the agent_info beside it is what dispatches call their gpu", "facts of this gpu (product, XCCs, clock) are not known"},
     {"agent_ambiguous", Severity::note, "numbers of agents fit two ways of counting; read as an index over visible agents", "facts of this gpu may be those of another"},
+    {"rows_not_read", Severity::note, "rows of a database that this build makes no use of", kNoCost},
     {"foreign_file", Severity::note, "files in the directory that are not traces", kNoCost},
 }};
 // clang-format on

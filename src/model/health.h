@@ -21,6 +21,8 @@ enum class HealthKind : std::uint8_t {
   corrupt_compression,
   unreadable_event,
   unreadable_row,
+  damaged_table,
+  graph_kernels_hidden,
   missing_time,
   input_failed,
   several_jobs,
@@ -73,6 +75,7 @@ enum class HealthKind : std::uint8_t {
   instances_dropped,
   agent_unknown,
   agent_ambiguous,
+  rows_not_read,
   foreign_file,
   count_  // not a kind
 };
