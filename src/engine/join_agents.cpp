@@ -93,6 +93,10 @@ void join(const InputSummary& agents_input, InputSummary& input) {
 void join_agents(std::vector<InputSummary>& inputs) {
   for (InputSummary& input : inputs) {
     if (!input.pass || input.pass->devices.empty()) continue;
+    if (!input.pass->agents.empty()) {
+      join(input, input);  // a database holds both
+      continue;
+    }
     if (const InputSummary* agents = agents_beside(inputs, input)) join(*agents, input);
   }
 }

@@ -82,6 +82,7 @@ void add_pass(Page& page, const CounterPassSummary& pass) {
            : pass.num_timed == pass.num_dispatches ? ", all with times"
            : pass.num_timed == 0                   ? ", without times"
                                  : ", " + count_text(static_cast<std::uint64_t>(pass.num_timed)) + " with times";
+  if (pass.num_marks > 0) holds += ", " + count(pass.num_marks, "mark", "marks") + " of the host";
   add_line(page, "holds", holds + writer);
   std::string counters;
   for (const CounterCount& counter : pass.counters) {
