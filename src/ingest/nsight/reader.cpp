@@ -13,18 +13,18 @@
 
 #include "ingest/nsight/names.h"
 #include "ingest/sqlite/database.h"
+#include "ingest/sqlite/trace_rows.h"
 
 namespace chopper::nsight {
 namespace {
 
-using sqlite::Cell;
 using sqlite::Column;
 using sqlite::Database;
 using sqlite::Relation;
 using sqlite::Scan;
+using sqlite::SpanTimes;
 
 constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62;  // sums of spans stay inside int64
-constexpr std::int64_t kWindowSlack = 60'000'000'000;       // 60 s, spec 2
 
 // Kinds of NVTX_EVENTS that are spans or instants; the last two come from text files of the user.
 enum EventType : std::int64_t { kMark = 34, kPushPop = 59, kStartEnd = 60, kTextPushPop = 70, kTextStartEnd = 71 };
@@ -38,6 +38,7 @@ class Reader {
   Reader(const Database& database, std::string_view shown) : database_(database), shown_(shown) {}
 
   TraceTables read() {
+    tables_.facts.has_offsets = false;
     database_.add_notes(tables_.health);
     read_strings();
     read_machine();
@@ -46,7 +47,7 @@ class Reader {
     read_ranges();
     read_gpu_work();
     close_open_ranges();
-    quarantine_gpu_work();
+    sqlite::set_aside_outside_host(tables_, shown_);
     count_what_is_not_read();
     set_facts();
     return std::move(tables_);
@@ -56,11 +57,7 @@ class Reader {
   // ---- accounting ----
 
   void count(HealthKind kind, const Scan& scan, std::string_view what) {
-    if (tables_.health.wants_example(kind)) {
-      tables_.health.add(kind, std::string(shown_) + ", " + scan.place(), std::string(what));
-    } else {
-      tables_.health.add(kind, {}, {});
-    }
+    add_at(tables_.health, kind, shown_, scan, what);
   }
   std::uint64_t next_offset() { return tables_.facts.num_records++; }
 
@@ -124,50 +121,10 @@ class Reader {
     return at->second << 32 | *id;
   }
 
-  // ---- times ----
-
-  // Reads start and end. Returns whether the row can be kept; if not, it has been counted.
-  bool read_times(const Scan& scan, bool is_gpu, std::int64_t& start_ns, std::int64_t& duration_ns, bool& is_open) {
-    is_open = false;
-    for (const std::size_t column : {kStartColumn, kEndColumn}) {
-      if (scan.kind(column) == Cell::null || scan.integer(column)) continue;
-      count(HealthKind::unreadable_value, scan, column == kStartColumn ? "start is no number" : "end is no number");
-      return false;
-    }
-    const std::optional<std::int64_t> start = scan.integer(kStartColumn), end = scan.integer(kEndColumn);
-    if (!start) {
-      count(HealthKind::missing_time, scan, "no start");
-      return false;
-    }
-    if (!end && is_gpu) {
-      count(HealthKind::missing_duration_gpu, scan, "no end");
-      return false;
-    }
-    is_open = !end;
-    std::int64_t end_ns = 0;
-    if (__builtin_add_overflow(*start, base_ns_, &start_ns) ||
-        __builtin_add_overflow(end.value_or(*start), base_ns_, &end_ns) || start_ns >= kTimeLimit ||
-        start_ns <= -kTimeLimit || end_ns >= kTimeLimit || end_ns <= -kTimeLimit) {
-      count(HealthKind::time_overflow, scan, "start or end");
-      return false;
-    }
-    if (end_ns < start_ns) {
-      count(HealthKind::negative_duration, scan, "from " + std::to_string(*start) + " to " + std::to_string(*end));
-      return false;
-    }
-    if (end_ns - start_ns >= kTimeLimit) {
-      count(HealthKind::time_overflow, scan, "duration");
-      return false;
-    }
-    duration_ns = end_ns - start_ns;
-    last_ns_ = std::max(last_ns_, end_ns);
-    return true;
-  }
-
-  void include_host(std::int64_t start_ns, std::int64_t end_ns) {
-    TraceFacts& facts = tables_.facts;
-    facts.host_first_ns = std::min(facts.host_first_ns.value_or(start_ns), start_ns);
-    facts.host_last_ns = std::max(facts.host_last_ns.value_or(end_ns), end_ns);
+  std::optional<SpanTimes> span_of(const Scan& scan, bool is_gpu) {
+    const auto span = read_span(scan, kStartColumn, kEndColumn, base_ns_, is_gpu, shown_, tables_.health);
+    if (span) last_ns_ = std::max(last_ns_, span->start_ns + span->duration_ns);
+    return span;
   }
 
   // ---- tables ----
@@ -213,22 +170,21 @@ class Reader {
     constexpr Column kColumns[] = {kStart, kEnd, kCorrelation, {"globalTid"}, {"nameId"}};
     for_each_row(table, kColumns, [&](const Scan& scan) {
       const std::uint64_t offset = next_offset();
-      std::int64_t start_ns = 0, duration_ns = 0;
-      bool is_open = false;
-      if (!read_times(scan, false, start_ns, duration_ns, is_open)) return;
-      if (is_open) count(HealthKind::missing_duration, scan, "no end");
+      const std::optional<SpanTimes> span = span_of(scan, false);
+      if (!span) return;
+      if (span->is_open) count(HealthKind::missing_duration, scan, "no end");
       const std::optional<std::int64_t> thread = scan.integer(3);
       if (!thread) count(HealthKind::missing_field, scan, "no globalTid");
       const std::string_view name = call_name(text_of(scan, {4}));
       LaunchTable& t = tables_.launches;
       t.name.push_back(name_of(scan, name, "unknown"));
       t.kind.push_back(call_kind(name));
-      t.start_ns.push_back(start_ns);
-      t.duration_ns.push_back(duration_ns);
+      t.start_ns.push_back(span->start_ns);
+      t.duration_ns.push_back(span->duration_ns);
       t.thread.push_back(thread_of(thread.value_or(0)));
       t.correlation.push_back(correlation_of(scan, 2, thread));
       t.offset.push_back(offset);
-      include_host(start_ns, start_ns + duration_ns);
+      sqlite::include_host(tables_.facts, span->start_ns, span->start_ns + span->duration_ns);
     });
   }
 
@@ -239,10 +195,9 @@ class Reader {
       const bool is_span = type == kPushPop || type == kStartEnd || type == kTextPushPop || type == kTextStartEnd;
       if (!is_span && type != kMark) return;  // names of domains, categories, resources
       const std::uint64_t offset = next_offset();
-      std::int64_t start_ns = 0, duration_ns = 0;
-      bool is_open = false;
-      if (!read_times(scan, false, start_ns, duration_ns, is_open)) return;
-      if (is_open && is_span) {
+      const std::optional<SpanTimes> span = span_of(scan, false);
+      if (!span) return;
+      if (span->is_open && is_span) {
         open_ranges_.push_back(num_rows(tables_.ranges));
         count(HealthKind::unclosed_span, scan, "no end");
       }
@@ -255,8 +210,8 @@ class Reader {
       // A range without a message, such as one of registered strings that were not exported, is a range all the same.
       t.name.push_back(tables_.strings.intern(range.name));
       t.kind.push_back(range.kind);
-      t.start_ns.push_back(start_ns);
-      t.duration_ns.push_back(duration_ns);
+      t.start_ns.push_back(span->start_ns);
+      t.duration_ns.push_back(span->duration_ns);
       t.thread.push_back(thread_of(thread.value_or(0)));
       t.sequence_number.push_back(range.sequence_number);
       t.forward_thread.push_back(kNoNumber);
@@ -265,7 +220,7 @@ class Reader {
       t.values.push_back(kNoString);
       t.collective.push_back(kNoRow);
       t.offset.push_back(offset);
-      include_host(start_ns, start_ns + duration_ns);
+      sqlite::include_host(tables_.facts, span->start_ns, span->start_ns + span->duration_ns);
     });
   }
 
@@ -279,14 +234,13 @@ class Reader {
   }
   bool add_gpu_work(const Scan& scan, GpuCategory category) {
     const std::uint64_t offset = next_offset();
-    std::int64_t start_ns = 0, duration_ns = 0;
-    bool is_open = false;
-    if (!read_times(scan, true, start_ns, duration_ns, is_open)) return false;
+    const std::optional<SpanTimes> span = span_of(scan, true);
+    if (!span) return false;
     const std::optional<std::int64_t> process = scan.integer(kProcess);
     GpuWorkTable& t = tables_.gpu_work;
     t.category.push_back(category);
-    t.start_ns.push_back(start_ns);
-    t.duration_ns.push_back(duration_ns);
+    t.start_ns.push_back(span->start_ns);
+    t.duration_ns.push_back(span->duration_ns);
     t.device.push_back(device_of(scan, process));
     t.stream.push_back(scan.integer(kStream).value_or(kNoNumber));
     t.correlation.push_back(correlation_of(scan, 2, process));
@@ -361,26 +315,8 @@ class Reader {
     for (const std::size_t row : open_ranges_) {
       t.duration_ns[row] = std::max<std::int64_t>(0, last_ns_ - t.start_ns[row]);
       if (t.duration_ns[row] >= kTimeLimit) t.duration_ns[row] = 0;
-      include_host(t.start_ns[row], t.start_ns[row] + t.duration_ns[row]);
+      sqlite::include_host(tables_.facts, t.start_ns[row], t.start_ns[row] + t.duration_ns[row]);
     }
-  }
-
-  void quarantine_gpu_work() {
-    const TraceFacts& facts = tables_.facts;
-    if (!facts.host_first_ns) return;
-    const std::int64_t first = *facts.host_first_ns, last = *facts.host_last_ns;
-    const std::int64_t slack = std::max(last - first, kWindowSlack);
-    GpuWorkTable& t = tables_.gpu_work;
-    std::vector<std::uint8_t> keep(num_rows(t), 1);
-    for (std::size_t i = 0; i < keep.size(); i++) {
-      if (first - t.start_ns[i] <= slack && t.start_ns[i] + t.duration_ns[i] - last <= slack) continue;
-      keep[i] = 0;
-      tables_.health.add(HealthKind::outside_host_window, std::string(shown_),
-                         std::string(tables_.strings.view(t.name[i])).substr(0, 60) + ", start " +
-                             std::to_string(t.start_ns[i]) + " ns; host records from " + std::to_string(first) +
-                             " to " + std::to_string(last) + " ns");
-    }
-    if (std::find(keep.begin(), keep.end(), 0) != keep.end()) keep_rows(t, keep);
   }
 
   void count_what_is_not_read() {
@@ -408,7 +344,6 @@ class Reader {
     facts.vendor = Vendor::nvidia;
     facts.quantum_ns = 1;
     facts.unique_correlations = scoped_;
-    facts.has_offsets = false;
     // A record has a number where formats of text have an offset; a damaged database may have more records than bytes.
     facts.text_bytes = std::max(database_.size_bytes(), facts.num_records + 1);
     if (num_rows(tables_.gpu_work) == 0) {

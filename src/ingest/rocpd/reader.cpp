@@ -14,6 +14,7 @@
 #include "ingest/rocpd/instance_sums.h"
 #include "ingest/rocprof/pass_builder.h"
 #include "ingest/sqlite/database.h"
+#include "ingest/sqlite/trace_rows.h"
 
 namespace chopper::rocpd {
 namespace {
@@ -81,7 +82,8 @@ class Reader {
     constexpr Column kColumns[] = {{"guid"}, {"tag"}, {"value"}};
     HealthLog unheeded;  // a database without this table can be read all the same
     Dictionary guids;
-    std::string other, compression;
+    std::optional<std::string> other;
+    std::string compression;
     for_each_row(database_, shown_, unheeded, guids, find_tables(database_, "rocpd_metadata"), kColumns,
                  [&](const Scan& scan, std::uint32_t) {
                    if (scan.text(1) == "compression") compression = scan.text(2);
@@ -93,8 +95,8 @@ class Reader {
                      other = version;
                    }
                  });
-    if (other.empty() && compression.empty()) return std::nullopt;
-    std::string message = "a rocpd database of schema version " + (other.empty() ? std::string("3") : other);
+    if (!other && compression.empty()) return std::nullopt;
+    std::string message = "a rocpd database of schema version " + other.value_or("3");
     if (!compression.empty()) message += " with columns compressed by " + compression;
     return Error{ErrorCode::bad_input, message + ", where this build reads version 3", std::string(shown_),
                  std::string(kConvert)};
@@ -117,11 +119,7 @@ class Reader {
   // ---- accounting ----
 
   void count(HealthKind kind, const Scan& scan, std::string_view what) {
-    if (tables_.health.wants_example(kind)) {
-      tables_.health.add(kind, std::string(shown_) + ", " + scan.place(), std::string(what));
-    } else {
-      tables_.health.add(kind, {}, {});
-    }
+    add_at(tables_.health, kind, shown_, scan, what);
   }
   std::uint64_t next_offset() { return tables_.facts.num_records++; }
 

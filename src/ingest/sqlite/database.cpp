@@ -150,7 +150,7 @@ std::optional<Error> Database::prepare(std::string_view shown) {
   if (!list_relations()) {
     return Error{ErrorCode::bad_input, "the list of tables of the database cannot be read: " + damage_,
                  std::string(shown),
-                 "copy the file again; what is left of a damaged one: sqlite3 FILE .recover | sqlite3 mended.db"};
+                 "copy the file again, or export it again: without this list nothing in it can be told apart"};
   }
   return std::nullopt;
 }
