@@ -329,8 +329,9 @@ class Reader {
       if (const auto graph = scan.integer(2)) graphs.insert(*graph);
     });
     tables_.health.add(HealthKind::graph_kernels_hidden, std::string(shown_),
-                       std::to_string(num_launches) + " launches of " + std::to_string(graphs.size()) +
-                           " graphs: record with nsys profile --cuda-graph-trace=node",
+                       std::to_string(num_launches) + (num_launches == 1 ? " launch of " : " launches of ") +
+                           std::to_string(graphs.size()) + (graphs.size() == 1 ? " graph: record" : " graphs: record") +
+                           " with nsys profile --cuda-graph-trace=node",
                        num_launches);
     constexpr Column kMetric[] = {{"metricId", "count(*)"}};
     for_each_row("GPU_METRICS", kMetric, [&](const Scan& scan) {

@@ -17,6 +17,8 @@ namespace chopper::sqlite {
 namespace {
 
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+// Bytes of the header up to the size of a page.
+constexpr std::size_t kHeadBytes = 18;
 // No cell of a profiler is near it; damage can make any length of one.
 constexpr int kMaxCellBytes = 64 << 20;
 // Steps of the virtual machine between two looks at the budget.
@@ -47,6 +49,14 @@ std::string as_identifier(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) text.append(c == '"' ? 2 : 1, c);
   return text + "\"";
+}
+
+// Size of a page as the header states it, big-endian; the largest one does not fit.
+std::uint64_t page_size_in(std::string_view head) {
+  if (head.size() < kHeadBytes) return kHeadBytes;
+  const auto byte = [&](std::size_t at) { return std::uint64_t{static_cast<unsigned char>(head[at])}; };
+  const std::uint64_t size = byte(16) << 8 | byte(17);
+  return size == 1 ? 65536 : size;
 }
 
 Error no_database(std::string_view shown) {
@@ -88,7 +98,7 @@ Result<Database> Database::open(const SourceOpener& open, std::string_view shown
   database.shown_ = shown;
   database.handle_ = std::make_unique<Handle>();
   sqlite3*& handle = database.handle_->database;
-  std::string head(kMagic.size(), '\0');
+  std::string head(kHeadBytes, '\0');
   if (!options.path.empty()) {
     std::ifstream file(options.path, std::ios::binary);
     file.read(head.data(), static_cast<std::streamsize>(head.size()));
@@ -97,6 +107,7 @@ Result<Database> Database::open(const SourceOpener& open, std::string_view shown
   if (is_database(head)) {
     std::error_code error;
     database.size_bytes_ = std::filesystem::file_size(options.path, error);
+    database.page_bytes_ = page_size_in(head);
     for (const char* ending : {"-wal", "-journal"}) {
       const std::filesystem::path changes = options.path.string() + ending;
       if (std::filesystem::file_size(changes, error) > 0 && !error) database.unread_changes_ = changes.filename();
@@ -117,6 +128,7 @@ Result<Database> Database::open(const SourceOpener& open, std::string_view shown
       bytes.resize(size * 2);
     }
     database.size_bytes_ = bytes.size();
+    database.page_bytes_ = page_size_in(bytes);
     // There is no write-ahead log beside bytes in memory, and SQLite opens none that asks for one.
     for (const std::size_t at : {18u, 19u}) {
       if (at < bytes.size() && bytes[at] == 2) bytes[at] = 1;
@@ -147,7 +159,8 @@ std::optional<Error> Database::prepare(std::string_view shown) {
   handle_->steps_left = kMinSteps + kStepsPerByte * static_cast<std::int64_t>(
                                                         std::min<std::uint64_t>(size_bytes_, std::uint64_t{1} << 50));
   sqlite3_progress_handler(database, kStepsBetweenLooks, Handle::look, handle_.get());
-  if (!list_relations()) {
+  if (size_bytes_ < page_bytes_) damage_ = "the file ends inside of its first page";
+  if (!damage_.empty() || !list_relations()) {
     return Error{ErrorCode::bad_input, "the list of tables of the database cannot be read: " + damage_,
                  std::string(shown),
                  "copy the file again, or export it again: without this list nothing in it can be told apart"};

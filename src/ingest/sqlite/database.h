@@ -70,6 +70,7 @@ class Database {
   std::string damage_;          // of the list of tables
   std::vector<Relation> relations_;
   std::uint64_t size_bytes_ = 0;
+  std::uint64_t page_bytes_ = 0;  // in a file shorter than that SQLite sees no tables and no error
 };
 
 /// A column to read: by its name, or computed by an SQL expression where the column is there.
