@@ -94,7 +94,7 @@ void join_agents(std::vector<InputSummary>& inputs) {
   for (InputSummary& input : inputs) {
     if (!input.pass || input.pass->devices.empty()) continue;
     if (!input.pass->agents.empty()) {
-      join(input, input);  // a database holds both
+      join(input, input);  // the file describes its gpus itself
       continue;
     }
     if (const InputSummary* agents = agents_beside(inputs, input)) join(*agents, input);

@@ -12,6 +12,7 @@
 
 #include "ingest/rocpd/dictionary.h"
 #include "ingest/rocpd/instance_sums.h"
+#include "ingest/rocpd/layout.h"
 #include "ingest/rocprof/pass_builder.h"
 #include "ingest/sqlite/database.h"
 #include "ingest/sqlite/trace_rows.h"
@@ -28,8 +29,6 @@ using sqlite::Relation;
 using sqlite::Scan;
 
 constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62;
-constexpr std::string_view kConvert =
-    "convert it to CSV (rocpd convert -i FILE --output-format csv), or record with rocprofv3 --output-format csv";
 
 std::uint32_t extent_of(std::int64_t number) {
   return number > 0 && number <= UINT32_MAX ? static_cast<std::uint32_t>(number) : 0;
@@ -50,14 +49,14 @@ class Reader {
   Reader(const Database& database, std::string_view shown) : database_(database), shown_(shown) {}
 
   Result<TraceTables> read() {
-    if (auto error = check_version()) return std::move(*error);
+    CHOPPER_TRY(const std::string writer, writer_of(database_, shown_));
     const TableSet dispatches = find_tables(database_, "rocpd_kernel_dispatch");
     const TableSet values = find_tables(database_, "rocpd_pmc_event");
-    if (auto error = check_columns(dispatches)) return std::move(*error);
+    if (auto error = unknown_layout(dispatches, shown_)) return std::move(*error);
     database_.add_notes(tables_.health);
     CounterPass& pass = tables_.pass.emplace();
     pass.file = shown_;
-    pass.writer = writer_;
+    pass.writer = writer;
     builder_ = std::make_unique<PassBuilder>(pass);
     names_ = read_dictionary(database_, shown_, pass, tables_.health, tables_.facts.num_records);
     const Relation* sums = database_.find("counters_collection");
@@ -76,46 +75,6 @@ class Reader {
   }
 
  private:
-  // ---- what can be read at all ----
-
-  std::optional<Error> check_version() {
-    constexpr Column kColumns[] = {{"guid"}, {"tag"}, {"value"}};
-    HealthLog unheeded;  // a database without this table can be read all the same
-    Dictionary guids;
-    std::optional<std::string> other;
-    std::string compression;
-    for_each_row(database_, shown_, unheeded, guids, find_tables(database_, "rocpd_metadata"), kColumns,
-                 [&](const Scan& scan, std::uint32_t) {
-                   if (scan.text(1) == "compression") compression = scan.text(2);
-                   if (scan.text(1) != "schema_version") return;
-                   const std::string version(scan.text(2));
-                   if (version == "3" || version.starts_with("3.")) {
-                     writer_ = "ROCm 7 (schema version " + version + ")";
-                   } else {
-                     other = version;
-                   }
-                 });
-    if (!other && compression.empty()) return std::nullopt;
-    std::string message = "a rocpd database of schema version " + other.value_or("3");
-    if (!compression.empty()) message += " with columns compressed by " + compression;
-    return Error{ErrorCode::bad_input, message + ", where this build reads version 3", std::string(shown_),
-                 std::string(kConvert)};
-  }
-
-  std::optional<Error> check_columns(const TableSet& dispatches) const {
-    for (const TableSet::Member& member : dispatches.members) {
-      if (member.relation->columns.empty()) continue;  // its definition is damaged: counted when it is read
-      for (const std::string_view column : {"start", "end", "agent_id", "kernel_id"}) {
-        if (member.relation->has(column)) continue;
-        return Error{ErrorCode::bad_input,
-                     "a rocpd database of an unknown layout: table " + member.relation->name + " has no column " +
-                         std::string(column),
-                     std::string(shown_), std::string(kConvert)};
-      }
-    }
-    return std::nullopt;
-  }
-
   // ---- accounting ----
 
   void count(HealthKind kind, const Scan& scan, std::string_view what) {
@@ -492,7 +451,6 @@ class Reader {
 
   const Database& database_;
   std::string_view shown_;
-  std::string writer_;
   TraceTables tables_;
   Dictionary names_;
   std::unique_ptr<PassBuilder> builder_;
