@@ -75,7 +75,7 @@ if(CHOPPER_HAVE_ZSTD)
   list(APPEND base_private PkgConfig::CHOPPER_ZSTD)
 endif()
 set(catalog_private chopper_use_tomlplusplus)
-set(ingest_private simdjson_lib)
+set(ingest_private simdjson_lib SQLite::SQLite3)
 set(cli_private chopper_use_CLI11)
 # Written values must not depend on whether a compiler fuses a multiplication with an addition.
 set(synth_options -ffp-contract=off)

@@ -19,7 +19,7 @@ if(support_sources)
   add_library(chopper_test_support STATIC ${support_sources})
   chopper_configure(chopper_test_support)
   target_include_directories(chopper_test_support PUBLIC "${PROJECT_SOURCE_DIR}/tests")
-  target_link_libraries(chopper_test_support PUBLIC ${chopper_test_libraries} GTest::gtest)
+  target_link_libraries(chopper_test_support PUBLIC ${chopper_test_libraries} SQLite::SQLite3 GTest::gtest)
 endif()
 
 # Adds the program `target` of the sources matching `pattern`, if there are any; each of its tests becomes a ctest
@@ -33,7 +33,8 @@ function(chopper_gtest target prefix pattern)
   add_executable(${target} ${sources})
   chopper_configure(${target})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_compile_definitions(${target} PRIVATE CHOPPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${target} PRIVATE CHOPPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                               CHOPPER_TEST_DATA="${CHOPPER_TEST_DATA}")
   target_link_libraries(${target} PRIVATE ${ARGN} GTest::gtest_main)
   if(TARGET chopper_test_support)
     target_link_libraries(${target} PRIVATE chopper_test_support)

@@ -6,6 +6,8 @@
   expected.txt    what it prints: standard output; then, if there is any, the line "--- stderr" and standard error;
                   then, if the exit status is not 0, the line "--- exit N". The version number is written VERSION.
   expected_exit   optional: the exit status; --bless refuses to record another one
+  *.sql           optional: becomes the database of the same name without ".sql" before the command is run, which then
+                  happens in a copy of the folder; a line "-- damage OFFSET HEX" or "-- cut SIZE" is done to its bytes
   tables          optional, here or in a folder above: the tables of `report --json -` to compare, others are left out;
                   "timeline:trace" keeps the rows with "scope":"trace"; "kernels=name,phase" keeps these keys of each row;
                   "all" keeps everything
@@ -21,6 +23,8 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -34,13 +38,40 @@ def block(data):
     return data if not data or data.endswith(b"\n") else data + b"\n--- no newline at the end\n"
 
 
+def make_databases(folder):
+    """Turns each NAME.sql below the folder into the database NAME."""
+    for path in sorted(folder.rglob("*.sql")):
+        database, text = path.with_suffix(""), path.read_text()
+        connection = sqlite3.connect(database)
+        connection.executescript(text)
+        connection.close()
+        data = bytearray(database.read_bytes())
+        for offset, value in re.findall(r"^-- damage (\d+) ([0-9a-f]+)$", text, re.M):
+            data[int(offset):int(offset) + len(value) // 2] = bytes.fromhex(value)
+        for size in re.findall(r"^-- cut (\d+)$", text, re.M):
+            del data[int(size):]
+        database.write_bytes(data)
+        path.unlink()
+
+
 def run(case, program, timeout_s):
     """Returns the text to compare and the exit status."""
+    if next(case.rglob("*.sql"), None) is None:
+        return run_in(case, case, program, timeout_s)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "case"
+        shutil.copytree(case, copy)
+        make_databases(copy)
+        return run_in(case, copy, program, timeout_s)
+
+
+def run_in(case, folder, program, timeout_s):
+    """Runs the command of the case in the folder."""
     lines = [line for line in (case / "command").read_text().splitlines() if line.strip()]
     if len(lines) != 1:
         raise SystemExit(f"{case}/command: expected one line, found {len(lines)}")
     environment = dict(os.environ, LC_ALL="C", TZ="UTC")
-    done = subprocess.run([program] + shlex.split(lines[0]), cwd=case, env=environment, stdin=subprocess.DEVNULL,
+    done = subprocess.run([program] + shlex.split(lines[0]), cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                           capture_output=True, timeout=timeout_s)
     text = keep_tables(block(done.stdout), wanted_tables(case))
     if done.stderr:
@@ -130,6 +161,10 @@ def self_test():
         (case / "expected_exit").unlink()
         (case / "expected.txt").write_text(expected.replace("bad", "good"))
         right.append(not compare(case, "/bin/sh", False, 10))
+        (case / "t.db.sql").write_text("CREATE TABLE t (a);\n-- cut 16\n-- damage 14 39\n")
+        (case / "command").write_text("-c 'cat t.db; ls'\n")
+        right.append(run(case, "/bin/sh", 10)[0].startswith(b"SQLite format 9\0command"))
+        right.append(not (case / "t.db").exists())
         report = b'{\n"chopper":{"version":"1"},\n"a":[\n{"x":1,"n":"q,\\"}]","y":[1,2],"z":0.10}\n],\n"b":[]\n}\n'
         kept = b'{\n"chopper":{"version":"1"},\n"a":[\n{"z":0.10,"n":"q,\\"}]","y":[1,2]}\n],\n}\n'
         right.append(keep_tables(report, {"a": (None, ["z", "n", "y", "absent"])}) == kept)

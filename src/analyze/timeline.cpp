@@ -142,7 +142,7 @@ void check_streams(const TraceTables& trace, const GpuRows& rows, std::string_vi
   }
   const auto add = [&](HealthKind kind, std::uint64_t count, std::uint32_t row) {
     if (count == 0) return;
-    health.add(kind, std::string(shown) + " @ byte " + std::to_string(gpu.offset[row]),
+    health.add(kind, place_of(shown, trace.facts, gpu.offset[row]),
                (gpu.stream[row] == kNoNumber ? "unknown stream" : "stream " + std::to_string(gpu.stream[row])) + ", " +
                    std::string(trace.strings.view(gpu.name[row]).substr(0, 60)),
                count);

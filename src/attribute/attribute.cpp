@@ -24,7 +24,7 @@ namespace chopper {
 namespace {
 
 void report_links(const TraceTables& trace, const LaunchLinks& links, std::string_view shown, HealthLog& health) {
-  const auto where = [&](std::uint64_t offset) { return std::string(shown) + " @ byte " + std::to_string(offset); };
+  const auto where = [&](std::uint64_t offset) { return place_of(shown, trace.facts, offset); };
   const auto name = [&](StringId id) { return std::string(trace.strings.view(id).substr(0, 60)); };
   const GpuWorkTable& gpu = trace.gpu_work;
   std::uint64_t unlinked = 0, negative = 0;

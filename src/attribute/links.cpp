@@ -106,7 +106,7 @@ LaunchLinks link_launches(const TraceTables& trace) {
   const LaunchTable& calls = trace.launches;
   const IdIndex index(calls.correlation, kNoId);
   const std::vector<std::uint32_t> process_of = processes_of_threads(trace);
-  const bool merged = several_processes(calls, process_of);
+  const bool merged = !trace.facts.unique_correlations && several_processes(calls, process_of);
   const auto owner_of =
       merged ? processes_of_devices(trace, index, process_of) : std::unordered_map<std::int32_t, std::uint32_t>();
   SharedCorrelations shared;

@@ -94,6 +94,10 @@ void join(const InputSummary& agents_input, InputSummary& input) {
 void join_agents(std::vector<InputSummary>& inputs) {
   for (InputSummary& input : inputs) {
     if (!input.pass || input.pass->devices.empty()) continue;
+    if (!input.pass->agents.empty()) {
+      join(input, input);  // the file describes its gpus itself
+      continue;
+    }
     if (const InputSummary* agents = agents_beside(inputs, input)) join(*agents, input);
   }
 }

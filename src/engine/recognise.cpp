@@ -3,6 +3,7 @@
 
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/byte_source.h"
 #include "engine/formats.h"
@@ -17,6 +18,27 @@ std::vector<FormatInfo> list_formats() {
   return formats;
 }
 
+namespace {
+
+// Of formats that are equally sure, those that still claim the file when they look at all of it.
+Result<std::vector<const TraceFormat*>> look_closer(const std::vector<const TraceFormat*>& formats,
+                                                    const std::filesystem::path& path) {
+  ReadOptions options;
+  options.path = path;
+  std::vector<const TraceFormat*> left;
+  for (const TraceFormat* format : formats) {
+    if (format->look != nullptr) {
+      CHOPPER_TRY(const Confidence answer,
+                  format->look([&] { return open_byte_source(path); }, path.filename().string(), options));
+      if (answer == Confidence::no) continue;
+    }
+    left.push_back(format);
+  }
+  return left;
+}
+
+}  // namespace
+
 Result<const TraceFormat*> recognise(const std::filesystem::path& path, const std::string& forced) {
   for (std::size_t i = 0; i < kNumFormats; i++) {
     if (!forced.empty() && kFormats[i]->name == forced) return kFormats[i];
@@ -30,30 +52,34 @@ Result<const TraceFormat*> recognise(const std::filesystem::path& path, const st
                  source->notes().corrupt || source->notes().truncated ? "the compressed data cannot be read"
                                                                       : "empty: no text in it",
                  path.string(), "export the trace again"};
-  const TraceFormat* best = nullptr;
+  std::vector<const TraceFormat*> best;
   Confidence confidence = Confidence::no;
-  std::string names;
   for (std::size_t i = 0; i < kNumFormats; i++) {
     const Confidence answer = kFormats[i]->sniff(head);
-    if (answer == Confidence::no) continue;
-    if (answer == confidence) names += " and " + std::string(kFormats[i]->name);
-    if (answer <= confidence) continue;
+    if (answer == Confidence::no || answer < confidence) continue;
+    if (answer > confidence) best.clear();
     confidence = answer;
-    best = kFormats[i];
-    names = kFormats[i]->name;
+    best.push_back(kFormats[i]);
   }
-  if (best == nullptr) {
+  if (best.size() > 1) {
+    CHOPPER_TRY(best, look_closer(best, path));
+  }
+  if (best.empty()) {
     if (head.find_first_not_of(" \n\r\t") == std::string::npos)
       return Error{ErrorCode::bad_input, "nothing but white space at its start", path.string(),
                    "export the trace again"};
     return Error{
         ErrorCode::unrecognised,
-        "no known format: looked for a JSON object with traceEvents, an array of events or a table of rocprofv3",
+        "no known format: looked for a JSON object with traceEvents, an array of events, a table of rocprofv3, or a "
+        "database (SQLite 3) of rocprofv3 or Nsight Systems",
         path.string(), "chopper formats lists what is read"};
   }
-  if (names.find(" and ") != std::string::npos)
+  if (best.size() > 1) {
+    std::string names;
+    for (const TraceFormat* format : best) names += (names.empty() ? "" : " and ") + std::string(format->name);
     return Error{ErrorCode::unrecognised, "could be " + names, path.string(), "say which with --format"};
-  return best;
+  }
+  return best.front();
 }
 
 bool names_file(const std::string& name, const std::string& shown, const std::filesystem::path& path) {

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 bool named_like_a_trace(const fs::path& path) {
   const std::string name = path.filename().string();
-  for (const char* ending : {".json", ".json.gz", ".json.zst", "counter_collection.csv", "kernel_trace.csv"}) {
+  for (const char* ending : {".json", ".json.gz", ".json.zst", "counter_collection.csv", "kernel_trace.csv",
+                             "results.db", ".sqlite", ".rpd"}) {
     if (name.ends_with(ending)) return true;
   }
   return false;

@@ -155,6 +155,7 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   ReadOptions read;
   read.threads = threads;
   read.window_bytes = options.window_bytes;
+  read.path = file.path;
   read.bytes_done = options.progress != nullptr ? &options.progress->bytes_done : nullptr;
   CHOPPER_TRY(TraceTables trace, format->read([&] { return open_byte_source(file.path); }, file.shown, read));
   InputSummary summary;

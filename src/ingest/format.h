@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -24,6 +25,7 @@ struct ReadOptions {
   unsigned threads = 1;
   std::size_t window_bytes = 0;  ///< size of the pieces parsed at once, 0: default; never changes a result
   std::atomic<std::uint64_t>* bytes_done = nullptr;  ///< progress, bytes of the file on disk
+  std::filesystem::path path;  ///< the file, for readers that do not go from its start to its end; empty: none
 };
 
 /// Opens the source of the file to read, at its start.
@@ -39,6 +41,9 @@ struct TraceFormat {
   /// Reads a file to its end. `open` may be called more than once; `shown` names the file in health records.
   Result<TraceTables> (*read)(const SourceOpener& open, std::string_view shown, const ReadOptions& options);
   bool holds_passes = false;  ///< its files are of counter passes, not traces
+  /// Looks at the whole file when `sniff` says `maybe` as others do: what tells a database may stand anywhere in it.
+  /// Null: there is no more to see. Fails with what is wrong when the file is damaged.
+  Result<Confidence> (*look)(const SourceOpener& open, std::string_view shown, const ReadOptions& options) = nullptr;
 };
 
 /// The registered formats, in order of name; generated from formats/*.cpp.

@@ -16,6 +16,8 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
     {"unreadable_event", Severity::data_loss, "an event is not JSON and could not be repaired", kAllTimes},
     {"unreadable_row", Severity::data_loss, "a line of a table is no row of it", "counters: values of this line are missing"},
     {"profiler_error", Severity::data_loss, "the profiler reported an error among its rows", "counters: kernels or values may be missing"},
+    {"damaged_table", Severity::data_loss, "a table of a database cannot be read to its end", kAllTimes},
+    {"graph_kernels_hidden", Severity::data_loss, "launches of CUDA graphs whose kernels were not recorded", "time inside of graphs counts as idle; their kernels, copies and communication are missing"},
     {"missing_time", Severity::data_loss, "a span has no usable ts", kAllTimes},
     {"input_failed", Severity::data_loss, "one of several inputs could not be read", kAllTimes},
     {"several_jobs", Severity::note, "the traces are of several jobs", "steps, ranks, throughput and waits are of each job by itself; means over all gpus are of no job"},
@@ -76,6 +78,7 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
     {"pass_poorly_aligned", Severity::note, "less than 95 % of the time of computation has a partner in a counter pass", "figures from this pass are of a part of the kernels"},
     {"pass_not_aligned", Severity::note, "less than 50 % of the time of computation has a partner in a counter pass", "this pass is in no figure"},
     {"passes_disagree", Severity::note, "gpu cycles of the same kernels differ by more than 5 % between counter passes", "factors that mix these passes are less sure; kernels bound by memory take more cycles at a higher clock"},
+    {"rows_not_read", Severity::note, "rows of a database that this build makes no use of", kNoCost},
     {"foreign_file", Severity::note, "files in the directory that are not traces", kNoCost},
 }};
 // clang-format on

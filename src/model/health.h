@@ -22,6 +22,8 @@ enum class HealthKind : std::uint8_t {
   unreadable_event,
   unreadable_row,
   profiler_error,
+  damaged_table,
+  graph_kernels_hidden,
   missing_time,
   input_failed,
   several_jobs,
@@ -82,6 +84,7 @@ enum class HealthKind : std::uint8_t {
   pass_poorly_aligned,
   pass_not_aligned,
   passes_disagree,
+  rows_not_read,
   foreign_file,
   count_  // not a kind
 };

@@ -33,6 +33,10 @@ std::string_view to_string(RankSource source) {
   return "none";
 }
 
+std::string place_of(std::string_view shown, const TraceFacts& facts, std::uint64_t offset) {
+  return std::string(shown) + (facts.has_offsets ? " @ byte " : ", record ") + std::to_string(offset);
+}
+
 std::string_view to_string(GpuClass gpu_class) {
   switch (gpu_class) {
     case GpuClass::gemm:

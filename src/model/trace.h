@@ -34,14 +34,19 @@ struct TraceFacts {
   RankSource rank_source = RankSource::none;
   std::optional<std::int64_t> world_size;
   ClockDomain clock = ClockDomain::relative;
+  bool unique_correlations = false;  ///< a correlation is of one process only, in a file of several
   std::int64_t quantum_ns = 1;
   std::uint64_t file_bytes = 0;   ///< on disk
   std::uint64_t text_bytes = 0;   ///< uncompressed
   std::uint64_t num_records = 0;  ///< events of every kind, those lost included
+  bool has_offsets = true;        ///< offsets are bytes of the text; else numbers of records, in order of reading
   std::uint64_t num_python_frames = 0;
   std::optional<std::int64_t> host_first_ns, host_last_ns;  ///< extent of the host records
   std::vector<DeviceFacts> devices;
 };
+
+/// Names a record for people: "file @ byte 17", or "file, record 17".
+std::string place_of(std::string_view shown, const TraceFacts& facts, std::uint64_t offset);
 
 /// The tables of one file: of a trace, or of a counter pass.
 struct TraceTables {

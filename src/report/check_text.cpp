@@ -91,6 +91,7 @@ void add_pass(Page& page, const CounterPassSummary& pass) {
              count(pass.num_values, "value", "values");
   }
   holds += timing_text(pass);
+  if (pass.num_marks > 0) holds += ", " + count(pass.num_marks, "mark", "marks") + " of the host";
   add_line(page, "holds", holds + writer);
   std::string counters;
   for (const CounterCount& counter : pass.counters) {

@@ -35,8 +35,9 @@ Losses losses_of(const HealthLog& log) {
   return {
       sum_of(log, {time_overflow, negative_duration, zero_timestamp, outside_host_window, missing_duration_gpu,
                    unclosed_gpu_span, short_row, unreadable_value, missing_value, conflicting_value, ambiguous_number}),
-      sum_of(log, {unreadable_event, unreadable_row, profiler_error, missing_time, not_an_event, unmatched_end}),
-      sum_of(log, {truncated, corrupt_compression, input_failed})};
+      sum_of(log, {unreadable_event, unreadable_row, profiler_error, graph_kernels_hidden, missing_time, not_an_event,
+                   unmatched_end}),
+      sum_of(log, {truncated, corrupt_compression, damaged_table, input_failed})};
 }
 
 std::string losses_text(const Losses& losses) {

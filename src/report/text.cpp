@@ -244,9 +244,13 @@ void add_no_gpu(Page& page, const Answer& answer) {
     page.end_line();
     return;
   }
+  const bool is_nsight = std::all_of(answer.inputs.begin(), answer.inputs.end(),
+                                     [](const InputRow& input) { return input.format == "nsight-systems"; });
   page.add_wrapped(
-      "Remedy: profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (CUDA stands for AMD gpus as "
-      "well), and see that the profiler's schedule is active while a step runs on the gpu.",
+      is_nsight ? "Remedy: record with nsys profile --trace=cuda,nvtx --cuda-graph-trace=node, long enough that a step "
+                  "runs on the gpu, and export again."
+                : "Remedy: profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (CUDA stands for AMD "
+                  "gpus as well), and see that the profiler's schedule is active while a step runs on the gpu.",
       8);
   page.end_line();
 }

@@ -1,0 +1,17 @@
+-- Two processes, 100 and 200, each with the gpu it calls 0. Both count correlations from 1.
+CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);
+INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.24.14');
+CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'cuLaunchKernel'), (3, 'nvjet_tst_64x8(float*)'), (4, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL'), (5, 'cudaMemcpyAsync_v3020'), (6, 'ncclAllReduce');
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT, localTime TEXT);
+INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1700000000000000000, '', '');
+CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, totalMemory INTEGER, smCount INTEGER, threadsPerWarp INTEGER);
+INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H100 80GB HBM3', 85899345920, 132, 32), (1, 'NVIDIA H100 80GB HBM3', 85899345920, 132, 32);
+CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER, pid INTEGER);
+INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, 100), (1, 0, 200);
+CREATE TABLE NVTX_EVENTS (start INTEGER, "end" INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER, textId INTEGER, domainId INTEGER);
+INSERT INTO NVTX_EVENTS VALUES (500, 9000, 59, 'step 1', (100 << 24) + 100, NULL, 0), (900, 1900, 59, 'aten::mm, seq = 5, op_id = 6, sizes = [[64, 32], [32, 8]]', (100 << 24) + 100, NULL, 0), (2900, 3900, 59, NULL, (100 << 24) + 100, 6, 1);
+INSERT INTO NVTX_EVENTS VALUES (500, 9000, 59, 'step 1', (200 << 24) + 201, NULL, 0), (900, 1900, 59, 'aten::mm, seq = 5, op_id = 6, sizes = [[64, 32], [32, 8]]', (200 << 24) + 201, NULL, 0);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, "end" INTEGER, eventClass INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER, returnValue INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1000, 1100, 0, (100 << 24) + 100, 1, 1, 0), (1010, 1090, 1, (100 << 24) + 100, 1, 2, 0), (3000, 3100, 0, (100 << 24) + 100, 2, 1, 0), (4000, 4100, 0, (100 << 24) + 100, 3, 5, 0);
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1300, 1400, 0, (200 << 24) + 201, 1, 1, 0), (3300, 3400, 0, (200 << 24) + 201, 2, 1, 0);

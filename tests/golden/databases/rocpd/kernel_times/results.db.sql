@@ -1,0 +1,28 @@
+-- A process with two gpus; a counter with two instances, one with four. Ids are small and mean nothing elsewhere.
+CREATE TABLE rocpd_metadata_0198c0de (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+INSERT INTO rocpd_metadata_0198c0de VALUES (1, 'schema_version', '3'), (2, 'guid', '0198c0de');
+CREATE TABLE rocpd_string_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, string TEXT);
+INSERT INTO rocpd_string_0198c0de VALUES (1, '0198c0de', 'KERNEL_DISPATCH'), (2, '0198c0de', 'MARKER_CORE_RANGE_API'), (3, '0198c0de', 'roctxThreadRangeA');
+CREATE TABLE rocpd_info_node_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, machine_id TEXT, hostname TEXT);
+INSERT INTO rocpd_info_node_0198c0de VALUES (1, '0198c0de', 'm', 'host-0');
+CREATE TABLE rocpd_info_process_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER);
+INSERT INTO rocpd_info_process_0198c0de VALUES (500, '0198c0de', 1, 500);
+CREATE TABLE rocpd_info_thread_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER);
+INSERT INTO rocpd_info_thread_0198c0de VALUES (501, '0198c0de', 1, 500, 501);
+CREATE TABLE rocpd_info_agent_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, type TEXT, absolute_index INTEGER, logical_index INTEGER, type_index INTEGER, name TEXT, product_name TEXT, vendor_name TEXT, extdata JSONB);
+INSERT INTO rocpd_info_agent_0198c0de VALUES (0, '0198c0de', 1, 'CPU', 0, 0, 0, 'EPYC', 'EPYC', 'CPU', '{}');
+INSERT INTO rocpd_info_agent_0198c0de VALUES (4, '0198c0de', 1, 'GPU', 4, 1, 0, 'gfx942', 'AMD Instinct MI300X', 'AMD', '{"num_xcc": 8, "cu_count": 304, "max_engine_clk_fcompute": 2100}');
+INSERT INTO rocpd_info_agent_0198c0de VALUES (5, '0198c0de', 1, 'GPU', 5, 2, 1, 'gfx942', 'AMD Instinct MI300X', 'AMD', '{"num_xcc": 8, "cu_count": 304, "max_engine_clk_fcompute": 2100}');
+CREATE TABLE rocpd_info_pmc_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, agent_id INTEGER, name TEXT, symbol TEXT);
+INSERT INTO rocpd_info_pmc_0198c0de VALUES (7, '0198c0de', 4, 'GRBM_GUI_ACTIVE', 'GRBM_GUI_ACTIVE'), (8, '0198c0de', 4, 'SQ_WAVES', 'SQ_WAVES');
+CREATE TABLE rocpd_info_kernel_symbol_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, kernel_name TEXT, display_name TEXT, sgpr_count INTEGER, arch_vgpr_count INTEGER, accum_vgpr_count INTEGER);
+INSERT INTO rocpd_info_kernel_symbol_0198c0de VALUES (11, '0198c0de', '_Z4gemmPf.kd', 'gemm(float*)', 96, 64, 32), (12, '0198c0de', '_Z3addPf.kd', 'add(float*)', 16, 8, 0);
+CREATE TABLE rocpd_event_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, category_id INTEGER, stack_id INTEGER, extdata JSONB);
+INSERT INTO rocpd_event_0198c0de VALUES (21, '0198c0de', 1, 101, '{}'), (22, '0198c0de', 1, 102, '{}'), (23, '0198c0de', 1, 103, '{}'), (31, '0198c0de', 2, 99, '{"message": "step 1"}');
+CREATE TABLE rocpd_region_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "end" BIGINT, name_id INTEGER, event_id INTEGER);
+INSERT INTO rocpd_region_0198c0de VALUES (1, '0198c0de', 1, 500, 501, 900, 5000, 3, 31);
+CREATE TABLE rocpd_kernel_dispatch_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, agent_id INTEGER, kernel_id INTEGER, dispatch_id INTEGER, queue_id INTEGER, stream_id INTEGER, start BIGINT, "end" BIGINT, private_segment_size INTEGER, group_segment_size INTEGER, workgroup_size_x INTEGER, workgroup_size_y INTEGER, workgroup_size_z INTEGER, grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER, event_id INTEGER);
+INSERT INTO rocpd_kernel_dispatch_0198c0de VALUES (1, '0198c0de', 1, 500, 501, 4, 11, 1, 1, 0, 1000, 1100, 0, 4096, 256, 1, 1, 65536, 2, 1, 21);
+INSERT INTO rocpd_kernel_dispatch_0198c0de VALUES (2, '0198c0de', 1, 500, 501, 4, 12, 2, 1, 0, 1200, 1250, 0, 0, 64, 1, 1, 640, 1, 1, 22);
+INSERT INTO rocpd_kernel_dispatch_0198c0de VALUES (3, '0198c0de', 1, 500, 501, 5, 11, 3, 1, 0, 1300, 1400, 0, 4096, 256, 1, 1, 65536, 2, 1, 23);
+CREATE TABLE rocpd_pmc_event_0198c0de (id INTEGER PRIMARY KEY, guid TEXT, event_id INTEGER, pmc_id INTEGER, value REAL);

@@ -1,0 +1,12 @@
+CREATE TABLE rocpd_metadata (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+INSERT INTO rocpd_metadata VALUES (1, 'schema_version', '2');
+CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);
+INSERT INTO rocpd_string VALUES (1, ''), (2, 'hipLaunchKernel'), (3, 'Cijk_Ailk_Bljk_SB_MT128x64x16'), (4, 'KernelExecution'), (5, 'hipMemcpyAsync'), (6, 'CopyHostToDevice'), (7, 'UserMarker'), (8, 'step 3');
+CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER, "end" INTEGER, apiName_id INTEGER, args_id INTEGER);
+INSERT INTO rocpd_api VALUES (1, 10, 11, 1000, 9000, 7, 8), (2, 10, 11, 2000, 2100, 2, 1), (3, 10, 11, 3000, 3100, 5, 1);
+CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER, start INTEGER, "end" INTEGER, description_id INTEGER, opType_id INTEGER);
+INSERT INTO rocpd_op VALUES (1, 2, 0, 4000, 5000, 3, 4), (2, 2, 1, 5500, 6000, 1, 6);
+CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INTEGER, op_id INTEGER);
+INSERT INTO rocpd_api_ops VALUES (1, 2, 1), (2, 3, 2);
+CREATE TABLE rocpd_copyapi (api_ptr_id INTEGER PRIMARY KEY, size INTEGER);
+INSERT INTO rocpd_copyapi VALUES (3, 4096);
