@@ -15,15 +15,7 @@ namespace {
 
 Confidence sniff(std::string_view head) {
   using rocprof::TableKind;
-  switch (rocprof::kind_of(rocprof::header_in(head))) {
-    case TableKind::other:
-      return Confidence::no;
-    case TableKind::compute_counters:
-    case TableKind::compute_system:
-      return Confidence::maybe;  // not ours: claimed to say what it is
-    default:
-      return Confidence::yes;
-  }
+  return rocprof::kind_of(rocprof::header_in(head)) == TableKind::other ? Confidence::no : Confidence::yes;
 }
 
 }  // namespace
