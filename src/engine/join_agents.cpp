@@ -56,27 +56,35 @@ AgentNumbers what_agents_count(const CounterPassSummary& pass, const std::vector
   return {&AgentFacts::visible_index, all_visible && all_nodes && differ};
 }
 
+const AgentFacts* find_named(const std::vector<AgentFacts>& agents, const PassDevice& device,
+                             const AgentNumbers& numbers) {
+  switch (device.form) {
+    case AgentForm::node:
+      return find_gpu(agents, &AgentFacts::node, device.number);
+    case AgentForm::agent:
+      return find_gpu(agents, numbers.number, device.number);
+    case AgentForm::gpu:
+      return find_gpu(agents, &AgentFacts::type_index, device.number);
+    case AgentForm::cpu:
+    case AgentForm::unknown:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+// A machine described as such has gpus of one kind and no numbers: all dispatches mean it.
+const AgentFacts* of_whole_machine(const std::vector<AgentFacts>& agents) {
+  return agents.size() == 1 && agents[0].is_gpu && agents[0].node == kNoNumber ? &agents[0] : nullptr;
+}
+
 void join(const InputSummary& agents_input, InputSummary& input) {
   CounterPassSummary& pass = *input.pass;
   const std::vector<AgentFacts>& agents = agents_input.pass->agents;
   const AgentNumbers numbers = what_agents_count(pass, agents);
   for (PassDeviceSummary& device : pass.devices) {
     if (!device.agents_file.empty()) continue;  // its own file says what it is
-    const AgentFacts* found = nullptr;
-    switch (device.device.form) {
-      case AgentForm::node:
-        found = find_gpu(agents, &AgentFacts::node, device.device.number);
-        break;
-      case AgentForm::agent:
-        found = find_gpu(agents, numbers.number, device.device.number);
-        break;
-      case AgentForm::gpu:
-        found = find_gpu(agents, &AgentFacts::type_index, device.device.number);
-        break;
-      case AgentForm::cpu:
-      case AgentForm::unknown:
-        break;
-    }
+    const AgentFacts* found = of_whole_machine(agents);
+    if (found == nullptr) found = find_named(agents, device.device, numbers);
     if (found == nullptr) {
       input.health.add(HealthKind::agent_unknown, input.path,
                        device.device.text + " is no gpu of " + agents_input.path);

@@ -9,8 +9,9 @@
 
 namespace chopper {
 
-/// Fills the facts of the devices of every pass. A pass is described by the agents file of its folder whose name has
-/// the longest beginning in common with its own. Notes gpus that are not found there, in the health of the pass.
+/// Fills the facts of the devices of every pass. A pass is described by itself where its file names agents, else by the
+/// agents file of its folder whose name has the longest beginning in common with its own. Agents without numbers stand
+/// for every gpu of the folder. Notes gpus that are not found there, in the health of the pass.
 void join_agents(std::vector<InputSummary>& inputs);
 
 }  // namespace chopper

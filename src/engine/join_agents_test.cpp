@@ -79,5 +79,25 @@ TEST(JoinAgents, CountsByTheFormOfTheName) {
   EXPECT_EQ(found(AgentForm::unknown, kNoNumber), "?");
 }
 
+TEST(JoinAgents, AMachineWithoutNumbersIsEveryGpuOfItsFolder) {
+  std::vector<InputSummary> inputs =
+      run_of(agents("a/sysinfo.csv", "gpu", kNoNumber, kNoNumber), pass("a/pmc_perf.csv", AgentForm::unknown, 2),
+             pass("a/timestamps.csv", AgentForm::gpu, 1), pass("b/pmc_perf.csv", AgentForm::unknown, 2));
+  join_agents(inputs);
+  EXPECT_EQ(product_of(inputs[1]), "gpu");
+  EXPECT_EQ(product_of(inputs[2]), "gpu");
+  EXPECT_EQ(product_of(inputs[3]), "");
+  EXPECT_EQ(inputs[1].health.count(HealthKind::agent_unknown), 0u);
+}
+
+TEST(JoinAgents, AFileThatDescribesItsGpusNeedsNoOther) {
+  InputSummary whole = pass("a/1_results.json", AgentForm::node, 4);
+  whole.pass->agents = agents("", "own", 4, 1).pass->agents;
+  std::vector<InputSummary> inputs = run_of(agents("a/1_agent_info.csv", "other", 4, 1), std::move(whole));
+  join_agents(inputs);
+  EXPECT_EQ(product_of(inputs[1]), "own");
+  EXPECT_EQ(inputs[1].pass->devices[0].agents_file, "a/1_results.json");
+}
+
 }  // namespace
 }  // namespace chopper

@@ -41,8 +41,7 @@ class DispatchReader {
     values.sums = sums_;
     values.maxima = maxima_;
     const PassDispatchTable& table = pass_.dispatches;
-    if (table.start_ns[dispatch] != kNoNumber && table.end_ns[dispatch] != kNoNumber)
-      values.duration_ns = static_cast<double>(table.end_ns[dispatch] - table.start_ns[dispatch]);
+    if (table.duration_ns[dispatch] != kNoNumber) values.duration_ns = static_cast<double>(table.duration_ns[dispatch]);
     const PassKernel& kernel = pass_.kernels[table.kernel[dispatch]];
     if (kernel.grid_size != kNoNumber) values.grid_size = static_cast<double>(kernel.grid_size);
     if (kernel.workgroup_size != kNoNumber) values.workgroup_size = static_cast<double>(kernel.workgroup_size);

@@ -40,10 +40,10 @@ struct TraceFormat {
   Confidence (*sniff)(std::string_view head);
   /// Reads a file to its end. `open` may be called more than once; `shown` names the file in health records.
   Result<TraceTables> (*read)(const SourceOpener& open, std::string_view shown, const ReadOptions& options);
-  bool holds_passes = false;  ///< its files are of counter passes, not traces
   /// Looks at the whole file when `sniff` says `maybe` as others do: what tells a database may stand anywhere in it.
   /// Null: there is no more to see. Fails with what is wrong when the file is damaged.
   Result<Confidence> (*look)(const SourceOpener& open, std::string_view shown, const ReadOptions& options) = nullptr;
+  bool holds_passes = false;  ///< its files are of counter passes, not traces
 };
 
 /// The registered formats, in order of name; generated from formats/*.cpp.

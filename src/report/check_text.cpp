@@ -15,6 +15,7 @@ namespace chopper {
 namespace {
 
 constexpr std::size_t kExamples = 3;      // of each kind; JSON has more
+constexpr std::size_t kCounters = 32;     // of a pass; joined tables have hundreds
 constexpr std::size_t kValueColumn = 11;  // "  records  "
 
 void add_line(Page& page, std::string_view label, const std::string& value) {
@@ -74,7 +75,8 @@ void add_pass(Page& page, const CounterPassSummary& pass) {
     bool first = true;
     for (const AgentFacts& agent : pass.agents) {
       if (!agent.is_gpu) continue;
-      add_line(page, first ? "gpus" : "", agent_text("node " + std::to_string(agent.node), agent));
+      const std::string name = agent.node == kNoNumber ? "every gpu" : "node " + std::to_string(agent.node);
+      add_line(page, first ? "gpus" : "", agent_text(name, agent));
       first = false;
     }
     return;
@@ -94,7 +96,12 @@ void add_pass(Page& page, const CounterPassSummary& pass) {
   if (pass.num_marks > 0) holds += ", " + count(pass.num_marks, "mark", "marks") + " of the host";
   add_line(page, "holds", holds + writer);
   std::string counters;
+  std::size_t num_shown = 0;
   for (const CounterCount& counter : pass.counters) {
+    if (num_shown++ == kCounters) {
+      counters += " and " + count(static_cast<std::int64_t>(pass.counters.size() - kCounters), "more", "more");
+      break;
+    }
     counters += (counters.empty() ? "" : ", ") + printable(counter.name);
     if (counter.num_values != pass.num_dispatches)
       counters += " (" + count_text(static_cast<std::uint64_t>(counter.num_values)) + ")";

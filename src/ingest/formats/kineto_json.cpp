@@ -6,6 +6,7 @@
 //     "args": {"device": 0, "stream": 7, "correlation": 900}}], "baseTimeNanoseconds": 1767225600000000000}
 #include "ingest/format.h"
 #include "ingest/kineto/reader.h"
+#include "ingest/rocprof/rocprof_json.h"
 
 namespace chopper {
 namespace {
@@ -14,6 +15,7 @@ Confidence sniff(std::string_view head) {
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   const std::size_t start = head.find_first_not_of(" \n\r\t");
   if (start == std::string_view::npos || (head[start] != '{' && head[start] != '[')) return Confidence::no;
+  if (rocprof::is_rocprof_json(head)) return Confidence::no;  // a Chrome trace whose kernels carry counters
   const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
   if (has("\"traceEvents\"") || has("\"ph\"")) return Confidence::yes;
   if (has("\"schemaVersion\"") && (has("\"deviceProperties\"") || has("\"distributedInfo\"") || has("\"traceName\"")))

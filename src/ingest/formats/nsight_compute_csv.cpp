@@ -25,12 +25,10 @@ Confidence sniff(std::string_view head) {
 CHOPPER_TRACE_FORMAT(nsight_compute_csv){
     .name = "nsight-compute-csv",
     .summary = "Nsight Compute metrics as CSV (ncu --csv), page details or raw, among the output of the application",
-    .reads =
-        "metrics of kernels in base units, with how long each ran, launch sizes and gpus; chopper check shows them, "
-        "the "
-        "report does not use them yet",
+    .reads = "metrics of kernels in base units, with how long each ran, launch sizes and gpus",
     .sniff = sniff,
     .read = nsight::read_page,
+    .holds_passes = true,
 };
 
 }  // namespace chopper

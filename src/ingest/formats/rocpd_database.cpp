@@ -28,10 +28,11 @@ CHOPPER_TRACE_FORMAT(rocpd_database){
     .summary = "rocprofv3 database (rocpd, the default output from ROCm 7 on); plain, gzip or zstd",
     .reads =
         "counters of dispatches with sum and maximum over instances, times of their pass, resource use, facts about "
-        "gpus, markers; chopper check shows them, the report does not use them yet",
+        "gpus, markers",
     .sniff = sniff,
     .read = rocpd::read_database,
     .look = look,
+    .holds_passes = true,
 };
 
 }  // namespace chopper

@@ -15,15 +15,7 @@ namespace {
 
 Confidence sniff(std::string_view head) {
   using rocprof::TableKind;
-  switch (rocprof::kind_of(rocprof::header_in(head))) {
-    case TableKind::other:
-      return Confidence::no;
-    case TableKind::compute_counters:
-    case TableKind::compute_system:
-      return Confidence::maybe;  // not ours: claimed to say what it is
-    default:
-      return Confidence::yes;
-  }
+  return rocprof::kind_of(rocprof::header_in(head)) == TableKind::other ? Confidence::no : Confidence::yes;
 }
 
 }  // namespace
@@ -31,9 +23,7 @@ Confidence sniff(std::string_view head) {
 CHOPPER_TRACE_FORMAT(rocprofv3_csv){
     .name = "rocprofv3-csv",
     .summary = "rocprofv3 tables of ROCm 6.2 to 7: counter_collection, kernel_trace, agent_info and marker_api_trace",
-    .reads =
-        "counters of dispatches with the times of their pass, resource use, facts about gpus, markers; chopper check "
-        "shows them, the report does not use them yet",
+    .reads = "counters of dispatches with the times of their pass, resource use, facts about gpus, markers",
     .sniff = sniff,
     .read = rocprof::read_table,
     .holds_passes = true,

@@ -71,10 +71,6 @@ TableKind kind_of(std::span<const std::string> header) {
   if (has_all(header, {"Sample_Timestamp", "Exec_Mask"})) return TableKind::pc_sampling;
   if (has(header, "Agent_Id") && (has(header, "Dispatch_Id") || has(header, "Kernel_Id") || has(header, "Kernel_Name")))
     return TableKind::incomplete;
-  if (has(header, "Dispatch_ID") || has_all(header, {"Kernel_Name", "GPU_ID"})) return TableKind::compute_counters;
-  if (has_all(header, {"device", "HBMBw"})) return TableKind::compute_system;
-  if (has(header, "workload_name") && (has(header, "ip_blocks") || has(header, "gpu_arch")))
-    return TableKind::compute_system;
   return TableKind::other;
 }
 
@@ -163,13 +159,6 @@ std::optional<Error> refusal(TableKind kind, std::span<const std::string> header
     case TableKind::pc_sampling:
       return refuse(ErrorCode::unrecognised, "samples of program counters of rocprofv3: not read by this build",
                     kWanted);
-    case TableKind::compute_counters:
-      return refuse(ErrorCode::unrecognised,
-                    "a table of rocprof-compute (Omniperf) or of rocprof before version 3: not read by this build",
-                    kWanted);
-    case TableKind::compute_system:
-      return refuse(ErrorCode::unrecognised,
-                    "the machine as rocprof-compute (Omniperf) describes it: not read by this build", kWanted);
     case TableKind::other:
       break;
   }

@@ -20,13 +20,11 @@ enum class TableKind : std::uint8_t {
   counter_collection,
   kernel_trace,
   agent_info,
-  api_trace,         ///< calls of the host, or markers: the same columns
-  incomplete,        ///< a header of the first two without columns they need
-  memory_trace,      ///< copies, allocations, scratch
-  statistics,        ///< sums by name
-  pc_sampling,       ///< samples of program counters
-  compute_counters,  ///< rocprof-compute (Omniperf), or rocprof before version 3
-  compute_system,    ///< its description of the machine
+  api_trace,     ///< calls of the host, or markers: the same columns
+  incomplete,    ///< a header of the first two without columns they need
+  memory_trace,  ///< copies, allocations, scratch
+  statistics,    ///< sums by name
+  pc_sampling,   ///< samples of program counters
   other
 };
 

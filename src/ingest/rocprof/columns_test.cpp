@@ -17,7 +17,7 @@ TEST(Columns, TellTablesByNamesInAnyOrder) {
   EXPECT_EQ(kind("\n\nCu_Count,Agent_Type,Node_Id"), TableKind::agent_info);
   EXPECT_EQ(kind("Dispatch_Id,Agent_Id,Kernel_Name,Counter_Name"), TableKind::incomplete);
   EXPECT_EQ(kind("Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp,Counter_Value"), TableKind::incomplete);
-  EXPECT_EQ(kind("Dispatch_ID,GPU_ID,Kernel_Name,Counter_Name,Counter_Value"), TableKind::compute_counters);
+  EXPECT_EQ(kind("Dispatch_ID,GPU_ID,Kernel_Name,Counter_Name,Counter_Value"), TableKind::other);  // rocprof-compute
   EXPECT_EQ(kind("counter_name,counter_value,dispatch_id,agent_id,kernel_name"), TableKind::other);
   EXPECT_EQ(kind(""), TableKind::other);
   EXPECT_EQ(kind("{\"traceEvents\": []}"), TableKind::other);
