@@ -11,7 +11,8 @@ namespace chopper {
 
 /// As typed; empty where not given.
 struct SelectionWords {
-  std::string grain, iterations, phases, layers, operations, metrics;
+  std::string grain, iterations, phases, layers, operations;
+  std::string metrics = {};
 };
 
 /// What is wrong with the words, and the remedy.

@@ -28,7 +28,7 @@ constexpr FactorColumn kColumns[] = {
     {"padding", &Row::inst, &Row::inst_low, &Row::inst_high},
     {"units", &Row::util, &Row::util_low, &Row::util_high},
     {"rate", &Row::rate, &Row::rate_low, &Row::rate_high},
-    {"contention", &Row::contention, &Row::contention_low, &Row::contention_high},
+    {"contended", &Row::contention, &Row::contention_low, &Row::contention_high},
     {"clock", &Row::freq, &Row::freq_low, &Row::freq_high},
     {"mem clock", &Row::mem_clock, &Row::mem_clock_low, &Row::mem_clock_high},
     {"remainder", &Row::remainder, &Row::remainder_low, &Row::remainder_high},
@@ -47,7 +47,7 @@ std::vector<const Row*> rows_of(const Answer& answer, std::string_view mode) {
 
 std::string label_of(const Row& row) { return row.phase + " " + row.operation; }
 
-// "1.18 ±.02"; the interval where there is one.
+// "1.18+-.02"; half of the interval where there is one.
 std::string factor_text(const Row& row, const FactorColumn& column) {
   const Field<double>& value = row.*column.value;
   if (!value.present()) return "-";
@@ -55,7 +55,7 @@ std::string factor_text(const Row& row, const FactorColumn& column) {
   const Field<double>&low = row.*column.low, &high = row.*column.high;
   if (!low.present() || !high.present()) return text;
   const double half = (high.value() - low.value()) / 2;
-  return half < 0.005 ? text + "    " : text + (half < 0.995 ? fmt::format(" ±.{:02.0f}", 100 * half) : " ±1+");
+  return half < 0.005 ? text + "     " : text + (half < 0.995 ? fmt::format("+-.{:02.0f}", 100 * half) : "+-1");
 }
 
 // The operation that loses most of those in both modes whose contention or clock the modes see differently.
@@ -116,15 +116,15 @@ void add_decomposition(Page& page, const Answer& answer, bool paper) {
   page.add("theory against measurement", Style::title);
   page.add(paper ? ", mode paper: medians of one gpu" : ", factors with half of their 95 % interval");
   page.end_line();
-  std::string head = fmt::format("  {:<22} {:>9} {:>8}", "", "time", "of peak");
-  for (const FactorColumn* column : columns) head += fmt::format(" {:>10}", column->title);
+  std::string head = fmt::format("  {:<18} {:>9} {:>8}", "", "time", "of peak");
+  for (const FactorColumn* column : columns) head += fmt::format(" {:>9}", column->title);
   page.add(head, Style::dim);
   page.end_line();
   for (const Row* row : shown) {
-    page.add(fmt::format("  {:<22} {:>9} {:>8}", cut_middle(printable(label_of(*row)), 22),
+    page.add(fmt::format("  {:<18} {:>9} {:>8}", cut_middle(printable(label_of(*row)), 18),
                          duration_text(static_cast<double>(row->d_act_ns)),
                          share_text(row->d_thr_ns.value() / static_cast<double>(row->d_act_ns))));
-    for (const FactorColumn* column : columns) page.add(fmt::format(" {:>10}", factor_text(*row, *column)));
+    for (const FactorColumn* column : columns) page.add(fmt::format(" {:>9}", factor_text(*row, *column)));
     page.end_line();
   }
   if (rows.size() > num_shown) {

@@ -31,9 +31,7 @@ Confidence sniff(std::string_view head) {
 CHOPPER_TRACE_FORMAT(rocprof_csv){
     .name = "rocprof-csv",
     .summary = "tables of rocprof 1 and 2, and workload folders of rocprof-compute (Omniperf)",
-    .reads =
-        "counters of dispatches, over instances as sum and maximum, times, resource use, facts about the gpu; chopper "
-        "check shows them, the report does not use them yet",
+    .reads = "counters of dispatches, over instances as sum and maximum, times, resource use, facts about the gpu",
     .sniff = sniff,
     .read = rocprof::read_wide_table,
     .holds_passes = true,

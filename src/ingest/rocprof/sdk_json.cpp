@@ -255,6 +255,7 @@ class SdkReader {
     if (table.start_ns[row] == kNoNumber) {
       table.start_ns[row] = record.start_ns;
       table.end_ns[row] = record.end_ns;
+      table.duration_ns[row] = record.end_ns - record.start_ns;
     } else if (table.start_ns[row] == record.start_ns && table.end_ns[row] == record.end_ns) {
       if (is_repeated) note(HealthKind::repeated_row, offset, "dispatch " + std::to_string(record.dispatch));
     } else {
