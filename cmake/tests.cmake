@@ -104,6 +104,13 @@ if(TARGET chopper)
     set_tests_properties(reference_counters PROPERTIES LABELS slow TIMEOUT 600)
   endif()
 
+  if(EXISTS "${PROJECT_SOURCE_DIR}/tests/reference/decomposition_truth.py")
+    add_test(NAME reference_decomposition
+             COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tests/reference/decomposition_truth.py" --chopper
+                     $<TARGET_FILE:chopper>)
+    set_tests_properties(reference_decomposition PROPERTIES LABELS slow TIMEOUT 600)
+  endif()
+
   if(EXISTS "${PROJECT_SOURCE_DIR}/tests/reference/attribution_compare.py")
     set(limit "")
     if(CHOPPER_SANITIZE)

@@ -221,6 +221,22 @@ AlignmentVerdict verdict_of(const Alignment& alignment, bool is_partial, bool is
 
 }  // namespace
 
+std::string_view to_string(MatchBasis basis) {
+  switch (basis) {
+    case MatchBasis::none:
+      return "none";
+    case MatchBasis::marks:
+      return "marks";
+    case MatchBasis::unique:
+      return "unique";
+    case MatchBasis::transferred:
+      return "transferred";
+    case MatchBasis::ambiguous:
+      return "ambiguous";
+  }
+  return "none";
+}
+
 std::string_view to_string(AlignmentVerdict verdict) {
   switch (verdict) {
     case AlignmentVerdict::exact:

@@ -71,6 +71,7 @@ enum class AlignmentVerdict : std::uint8_t {
 };
 
 std::string_view to_string(AlignmentVerdict verdict);
+std::string_view to_string(MatchBasis basis);
 
 struct Alignment {
   std::vector<Match> matches;      ///< one for each record of the trace; matched dispatches of the pass ascend

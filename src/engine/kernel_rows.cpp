@@ -71,7 +71,10 @@ void Answer::for_each_kernel(bool copies, const std::function<void(const KernelR
       count(r.executed_bytes, out.executed_bytes);
       count(r.matrix_utilisation, out.matrix_utilisation);
       if (r.dispatch != kNoNumber) out.dispatch = r.dispatch;
-      if (r.dispatch_pass != kNoNumber) out.dispatch_pass = r.dispatch_pass;
+      if (r.dispatch_pass != kNoNumber) {
+        out.dispatch_pass = r.dispatch_pass;
+        out.dispatch_basis = std::string(r.dispatch_basis);
+      }
       row(out);
     }
   }

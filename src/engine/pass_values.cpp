@@ -108,12 +108,14 @@ class PassReader {
 
   bool has_matrix() const { return has_matrix_; }
 
-  void read() {
+  /// `ambiguous`: of matches beside which another one is as likely; else of all others.
+  void read(bool ambiguous) {
     const std::size_t n = num_rows(kernels_.table);
     for (std::size_t i = 0; i < n; i++) {
       const std::uint32_t dispatch = alignment_.dispatch_of(i);
+      const Match& match = alignment_.alignment.matches[i];
       // Another kernel at the same place has other counts.
-      if (dispatch == kUnmatched || alignment_.alignment.matches[i].substituted) continue;
+      if (dispatch == kUnmatched || match.substituted || (match.basis == MatchBasis::ambiguous) != ambiguous) continue;
       const DispatchValues values = reader_.values_of(dispatch);
       read_base(i, dispatch, values);
       if (kernels_.table.selected[i] != 0 && kernels_.table.complete[i] != 0) sum_metrics(i, values);
@@ -165,6 +167,7 @@ class PassReader {
       out_.pass_duration_ns[i] = duration;
       out_.dispatch_id[i] = reader_.pass().dispatches.dispatch_id[dispatch];
       out_.dispatch_pass[i] = static_cast<std::int64_t>(alignment_.pass);
+      out_.dispatch_basis[i] = alignment_.alignment.matches[i].basis;
     } else {
       cycles_here_ += cycles;
       cycles_there_ += out_.gpu_cycles[i];
@@ -219,6 +222,7 @@ void resize(GpuCounters& out, std::size_t n) {
     column->assign(n, kNoValue);
   out.dispatch_id.assign(n, kNoNumber);
   out.dispatch_pass.assign(n, kNoNumber);
+  out.dispatch_basis.assign(n, MatchBasis::none);
 }
 
 // Reads and writes are mostly counted in different passes: blocks of the hardware hold few counters.
@@ -267,8 +271,10 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     std::vector<std::size_t> order(passes.size());
     for (std::size_t i = 0; i < order.size(); i++) order[i] = i;
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return readers[i].has_matrix(); });
+    // What is sure in any pass comes before what another dispatch beside it explains as well.
+    for (const std::size_t i : order) readers[i].read(false);
     for (const std::size_t i : order) {
-      readers[i].read();
+      readers[i].read(true);
       note_disagreement(inputs[passes[i]->pass], readers[i].cycles_here(), readers[i].cycles_there());
       out.least_share = std::min(out.least_share, passes[i]->matched_share());
     }
@@ -296,6 +302,7 @@ void set_kernel_counters(const std::vector<GpuCounters>& values, std::vector<Inp
       record.matrix_utilisation = counters.matrix_busy_cycles[i] / counters.matrix_cycles[i];
       record.dispatch = counters.dispatch_id[i];
       record.dispatch_pass = counters.dispatch_pass[i];
+      record.dispatch_basis = to_string(counters.dispatch_basis[i]);
     }
   }
 }

@@ -35,6 +35,7 @@ struct GpuCounters {
   std::vector<double> executed_flops, executed_bytes, matrix_busy_cycles, matrix_cycles, gpu_cycles, pass_duration_ns;
   std::vector<double> read_bytes, write_bytes;           ///< parts of executed_bytes
   std::vector<std::int64_t> dispatch_id, dispatch_pass;  ///< of gpu_cycles: its number, and the input
+  std::vector<MatchBasis> dispatch_basis;                ///< why it is the kernel's
   std::map<std::pair<Phase, StringId>, std::vector<PassSum>> pass_sums;
   std::map<std::tuple<Phase, StringId, std::size_t>, MetricSum> metrics;  ///< the last is the index of the metric
   std::vector<MetricSet> sets;  ///< one: that of the gpu. In a vector, since it has no empty state

@@ -667,6 +667,7 @@ struct KernelRow {
   Field<double> overlap_ratio;
   Field<double> gpu_cycles, executed_flops, executed_bytes, matrix_utilisation;  ///< absent without a counter
   Field<std::int64_t> dispatch, dispatch_pass;
+  Field<std::string> dispatch_basis;
 
   static constexpr auto columns() {
     using R = KernelRow;
@@ -706,7 +707,9 @@ struct KernelRow {
         Column{"executed_bytes", &R::executed_bytes, "B", "bytes to and from memory"},
         Column{"matrix_utilisation", &R::matrix_utilisation, "", "busy share of the matrix units"},
         Column{"dispatch", &R::dispatch, "", "number of the dispatch that gpu_cycles is of"},
-        Column{"dispatch_pass", &R::dispatch_pass, "", "index into inputs, of its file"});
+        Column{"dispatch_pass", &R::dispatch_pass, "", "index into inputs, of its file"},
+        Column{"dispatch_basis", &R::dispatch_basis, "",
+               "why it is the kernel's: marks, unique, transferred, ambiguous"});
   }
 };
 

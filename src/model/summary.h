@@ -159,6 +159,7 @@ struct KernelRecords {
     // Of its dispatch in counter passes; NaN and kNoNumber: none.
     double gpu_cycles = kNoCount, executed_flops = kNoCount, executed_bytes = kNoCount, matrix_utilisation = kNoCount;
     std::int64_t dispatch = kNoNumber, dispatch_pass = kNoNumber;  ///< its number, and the input, of gpu_cycles
+    std::string_view dispatch_basis = {};  ///< why it is the kernel's
 
     static constexpr double kNoCount = std::numeric_limits<double>::quiet_NaN();
   };
