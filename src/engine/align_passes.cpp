@@ -107,6 +107,10 @@ std::vector<IterationMark> marks_of_pass(const std::vector<InputSummary>& inputs
                                          const std::vector<std::uint32_t>& dispatches, MarkKind kind,
                                          std::string_view user_mark) {
   const PassDispatchTable& table = input.pass_tables->dispatches;
+  // Where a mark lies among dispatches without times nobody knows.
+  if (std::any_of(dispatches.begin(), dispatches.end(),
+                  [&](std::uint32_t row) { return table.start_ns[row] == kNoNumber; }))
+    return {};
   const std::filesystem::path folder = std::filesystem::path(input.full_path).parent_path();
   std::vector<std::pair<std::int64_t, std::int64_t>> starts;  // time, number
   for (const InputSummary& other : inputs) {
@@ -124,9 +128,7 @@ std::vector<IterationMark> marks_of_pass(const std::vector<InputSummary>& inputs
   std::vector<IterationMark> marks;
   std::size_t at = 0;
   for (const auto& [time, number] : starts) {
-    while (at < dispatches.size() &&
-           (table.start_ns[dispatches[at]] == kNoNumber || table.start_ns[dispatches[at]] < time))
-      at++;
+    while (at < dispatches.size() && table.start_ns[dispatches[at]] < time) at++;
     marks.push_back({number, at});
   }
   return growing(marks);

@@ -10,6 +10,7 @@
 #include "engine/decompose_run.h"
 #include "engine/engine.h"
 #include "engine/join_agents.h"
+#include "engine/join_pass_times.h"
 #include "engine/make_rows.h"
 #include "engine/recognise.h"
 #include "engine/throughput_rows.h"
@@ -228,6 +229,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
                  "name the beginning of a user annotation of the trace, as record_function got it"};
   }
   join_agents(summaries);
+  join_pass_times(summaries);
   CHOPPER_TRY(const Done done, resolve_ranks(summaries, run_health));
   static_cast<void>(done);
   const std::vector<Job> jobs = find_jobs(summaries);

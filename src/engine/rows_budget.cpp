@@ -144,7 +144,8 @@ void add_budget_rows(const std::vector<InputSummary>& inputs, const Job& job, co
       row.without_exposed_comm_ns = step_without_exposed_comm_ns(row.window_ns, exposed, 0);
       row.without_launch_gaps_ns = step_without_launch_gaps_ns(row.window_ns, row.prep_idle_ns, row.call_idle_ns);
       row.at_peak_clock_ns = Reason::no_clock;
-      if (terms.clock_known) row.at_peak_clock_ns = row.window_ns - std::llround(terms.saved_at_peak_ns);
+      if (terms.clock_known && std::isfinite(terms.saved_at_peak_ns))
+        row.at_peak_clock_ns = row.window_ns - std::llround(terms.saved_at_peak_ns);
       answer.budget.push_back(std::move(row));
     }
   }

@@ -81,7 +81,7 @@ constexpr std::array<FactorColumns, kNumFactors> kFactorColumns = {{
 }};
 
 void set_factor(const FactorResult& result, const FactorColumns& columns, DecompositionRow& row) {
-  if (!is_measured(result.value)) {
+  if (!std::isfinite(result.value)) {
     row.*columns.value = reason_of(result.missing);  // the other columns have nothing to be about
     return;
   }
@@ -91,7 +91,7 @@ void set_factor(const FactorResult& result, const FactorColumns& columns, Decomp
     row.*columns.high = number(result.high, reason_of(result.no_interval));
   }
   row.*columns.evidence = std::string(name_of(result.evidence));
-  row.*columns.share_ns = result.share_ns;
+  row.*columns.share_ns = number(result.share_ns, Reason::zero_length);
 }
 
 void set_roofline(const Roofline& roofline, DecompositionRow& row) {
@@ -107,12 +107,12 @@ void set_clock_share(const Decomposition& d, DecompositionRow& row) {
   if (d.m.source == ClockShareSource::unknown) {
     row.m = Reason::few_clocks;
   } else {
-    row.m = d.m.value;
+    row.m = number(d.m.value, Reason::few_clocks);
   }
-  row.m_low = d.m.low;
-  row.m_high = d.m.high;
+  row.m_low = number(d.m.low, Reason::few_clocks);
+  row.m_high = number(d.m.high, Reason::few_clocks);
   const auto set_range = [](const FactorResult& factor, Field<double>& low, Field<double>& high) {
-    if (!is_measured(factor.m_low) || !is_measured(factor.m_high)) return;
+    if (!std::isfinite(factor.m_low) || !std::isfinite(factor.m_high)) return;
     low = factor.m_low;
     high = factor.m_high;
   };
@@ -131,9 +131,9 @@ DecompositionRow measured_row(const OperationName& name, const DecomposedOperati
   row.bound = std::string(to_string(d.bound));
   row.num_instances = static_cast<std::int64_t>(d.num_instances);
   row.num_iterations = static_cast<std::int64_t>(d.num_iterations);
-  row.d_thr_ns = d.d_thr_ns;
+  row.d_thr_ns = number(d.d_thr_ns, Reason::no_theory);
   row.d_act_ns = static_cast<std::int64_t>(std::llround(d.d_act_ns));
-  row.measured_time_share = d.counters_share;
+  row.measured_time_share = number(d.counters_share, Reason::zero_length);
   row.overlap_ratio = number(d.sums[Sum::overlap] / d.sums[Sum::duration], Reason::zero_length);
   for (std::size_t f = 0; f < kNumFactors; f++) set_factor(d.factors[f], kFactorColumns[f], row);
   set_clock_share(d, row);
@@ -153,7 +153,7 @@ DecompositionRow paper_row(const OperationName& name, const PaperDecomposition& 
   row.mode = "paper";
   row.bound = std::string(to_string(Bound::compute));
   row.num_instances = static_cast<std::int64_t>(d.num_instances);
-  row.d_thr_ns = d.d_thr_ns;
+  row.d_thr_ns = number(d.d_thr_ns, Reason::no_theory);
   row.d_act_ns = static_cast<std::int64_t>(std::llround(d.d_act_ns));
   for (std::size_t f = 0; f < kNumFactors; f++) {
     FactorResult result;

@@ -169,7 +169,7 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   summary.health = trace.health;
   if (trace.pass) {
     summary.pass = summarise_pass(*trace.pass);
-    summary.pass_tables = std::make_shared<const CounterPass>(std::move(*trace.pass));
+    summary.pass_tables = std::make_shared<CounterPass>(std::move(*trace.pass));
     set_rank(file, options, summary);
     return summary;
   }

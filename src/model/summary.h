@@ -159,7 +159,7 @@ struct KernelRecords {
     // Of its dispatch in counter passes; NaN and kNoNumber: none.
     double gpu_cycles = kNoCount, executed_flops = kNoCount, executed_bytes = kNoCount, matrix_utilisation = kNoCount;
     std::int64_t dispatch = kNoNumber, dispatch_pass = kNoNumber;  ///< its number, and the input, of gpu_cycles
-    std::string_view dispatch_basis = {};  ///< why it is the kernel's
+    std::string_view dispatch_basis = {};                          ///< why it is the kernel's
 
     static constexpr double kNoCount = std::numeric_limits<double>::quiet_NaN();
   };
@@ -182,7 +182,7 @@ struct InputSummary {
   std::optional<KernelRecords> kernel_records;
   std::optional<CounterPassSummary>
       pass;  ///< it is a file of a counter pass, not a trace: nothing but facts and health besides
-  std::shared_ptr<const CounterPass> pass_tables;  ///< of such a file
+  std::shared_ptr<CounterPass> pass_tables;  ///< of such a file
 
   std::optional<CounterPassSummary> counters;  ///< of a trace: what it counted besides
   bool counters_have_launches = false;         ///< each of its ranges is one kernel launch
