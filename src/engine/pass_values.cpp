@@ -101,12 +101,18 @@ class PassReader {
         reader_(pass),
         out_(out) {
     for (std::size_t m = 0; m < set_.metrics().size(); m++) {
-      if (!metrics_.missing(m)) present_.push_back(m);
+      const std::optional<Unavailable> missing = metrics_.missing(m);
+      if (missing) {
+        out.missing.try_emplace(m, missing->text);
+      } else {
+        present_.push_back(m);
+      }
     }
     has_matrix_ = std::find(present_.begin(), present_.end(), base_.matrix_busy) != present_.end();
   }
 
   bool has_matrix() const { return has_matrix_; }
+  const std::vector<std::size_t>& present() const { return present_; }
 
   /// `ambiguous`: of matches beside which another one is as likely; else of all others.
   void read(bool ambiguous) {
@@ -192,7 +198,7 @@ class PassReader {
       MetricSum& sum = at->second;
       if (inserted) {
         sum.pass = alignment_.pass;
-        sum.choices = value.choices;
+        sum.computed_by = metrics_.describe(m, value.choices);
       }
       if (sum.pass != alignment_.pass) continue;  // the first pass that has the metric
       sum.maximum = sum.num_kernels == 0 ? value.value : std::max(sum.maximum, value.value);
@@ -279,6 +285,9 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
       out.least_share = std::min(out.least_share, passes[i]->matched_share());
     }
     out.num_passes = static_cast<std::int64_t>(passes.size());
+    for (const PassReader& reader : readers) {
+      for (const std::size_t metric : reader.present()) out.missing.erase(metric);
+    }
     add_reads_and_writes(out);
   }
   return all;

@@ -19,7 +19,7 @@ struct MetricSum {
   double numerator = 0, denominator = 0, maximum = 0;
   std::int64_t num_kernels = 0, duration_ns = 0;  ///< of the trace, that have a value
   std::size_t pass = 0;                           ///< input of the file the values are from
-  std::uint32_t choices = 0;                      ///< which alternatives of the expression were used
+  std::string computed_by;                        ///< which alternatives of the expression were used
 };
 
 /// The dispatches of an operation in one pass: what tells the share of its time that does not change with the clock.
@@ -38,7 +38,8 @@ struct GpuCounters {
   std::vector<MatchBasis> dispatch_basis;                ///< why it is the kernel's
   std::map<std::pair<Phase, StringId>, std::vector<PassSum>> pass_sums;
   std::map<std::tuple<Phase, StringId, std::size_t>, MetricSum> metrics;  ///< the last is the index of the metric
-  std::vector<MetricSet> sets;  ///< one: that of the gpu. In a vector, since it has no empty state
+  std::map<std::size_t, std::string> missing;  ///< metrics that no pass has, with what the first pass lacks
+  std::vector<MetricSet> sets;                 ///< one: that of the gpu. In a vector, since it has no empty state
   std::int64_t num_passes = 0;
   double least_share = 1;  ///< of the selected time that has a partner, over its passes
 };

@@ -196,18 +196,23 @@ void add_metric_rows(const std::vector<InputSummary>& inputs, const GpuCounters&
     return options.metrics.empty() ||
            std::find(options.metrics.begin(), options.metrics.end(), id) != options.metrics.end();
   };
-  for (const auto& [key, sum] : counters.metrics) {
-    const auto& [phase, operation, metric] = key;
-    const MetricSet::Metric& about = set.metrics()[metric];
-    if (!is_wanted(about.id)) continue;
+  const auto row_of = [&](const std::pair<Phase, StringId>& operation, std::size_t metric) {
     MetricRow row;
     row.input = static_cast<std::int64_t>(counters.input);
     row.rank = rank_field(input);
     row.gpu = gpu_field(gpu.device);
-    row.phase = to_string(phase);
-    row.operation = operation == kNoString ? std::string("unlabelled") : std::string(kernels.strings.view(operation));
-    row.metric = about.id;
-    row.unit = about.unit;
+    row.phase = to_string(operation.first);
+    row.operation =
+        operation.second == kNoString ? std::string("unlabelled") : std::string(kernels.strings.view(operation.second));
+    row.metric = set.metrics()[metric].id;
+    row.unit = set.metrics()[metric].unit;
+    return row;
+  };
+  for (const auto& [key, sum] : counters.metrics) {
+    const auto& [phase, operation, metric] = key;
+    const MetricSet::Metric& about = set.metrics()[metric];
+    if (!is_wanted(about.id)) continue;
+    MetricRow row = row_of({phase, operation}, metric);
     double value = sum.maximum;
     if (about.roll_up == RollUp::sum) value = sum.numerator / about.scale;
     if (about.roll_up == RollUp::ratio_of_sums) value = sum.numerator / sum.denominator / about.scale;
@@ -215,7 +220,18 @@ void add_metric_rows(const std::vector<InputSummary>& inputs, const GpuCounters&
     row.num_kernels = sum.num_kernels;
     row.measured_time_share = share_field(sum.duration_ns, duration_ns[{phase, operation}], Reason::zero_length);
     row.pass = static_cast<std::int64_t>(sum.pass);
+    if (!sum.computed_by.empty()) row.computed_by = sum.computed_by;
     answer.metrics.push_back(std::move(row));
+  }
+  if (options.metrics.empty()) return;
+  for (const auto& [metric, text] : counters.missing) {
+    if (!is_wanted(set.metrics()[metric].id)) continue;
+    for (const auto& [operation, ns] : duration_ns) {
+      MetricRow row = row_of(operation, metric);
+      row.value = Reason::needs_counter;
+      row.needs = text;
+      answer.metrics.push_back(std::move(row));
+    }
   }
 }
 

@@ -84,7 +84,8 @@ struct DecompositionRow {
   Field<std::int64_t> job;
   std::string phase, operation, mode;
   Field<std::string> bound;
-  std::int64_t num_instances = 0, num_iterations = 0;
+  std::int64_t num_instances = 0;
+  Field<std::int64_t> num_iterations;
   Field<double> d_thr_ns;
   std::int64_t d_act_ns = 0;
   Field<double> measured_time_share, overlap_ratio;
