@@ -86,6 +86,10 @@ struct Alignment {
 /// with the number of dispatches, whatever they are. Exchanging the sides exchanges the answer.
 Alignment align(const DispatchSequence& trace, const DispatchSequence& pass);
 
+/// Makes ambiguous what is matched in a row of equal dispatches of which the other side has more or fewer, or one that
+/// is substituted: any may be the one too many, however the score falls. Leaves the counts as they are. Linear.
+void flag_equal_runs(const DispatchSequence& trace, const DispatchSequence& pass, Alignment& alignment);
+
 /// The score of an alignment that is all of one stretch, by the rules of docs/reference/alignment.md, 3.
 std::int64_t score_of(const DispatchSequence& trace, const DispatchSequence& pass, std::span<const Match> matches);
 

@@ -167,5 +167,27 @@ TEST(Align, LongSequences) {
   }
 }
 
+TEST(FlagEqualRuns, ARowOfWhichOneIsMissingIsNotSure) {
+  const Dispatch a{1, 1, 1}, b{2, 1, 1}, c{3, 1, 1};
+  const std::vector<Dispatch> trace = {a, b, b, b, c}, pass = {a, b, b, c};
+  Alignment alignment;
+  for (const std::uint32_t partner : {0u, 1u, 2u, kUnmatched, 3u}) {
+    const bool is_matched = partner != kUnmatched;
+    alignment.matches.push_back({partner, is_matched ? MatchBasis::unique : MatchBasis::none, false});
+  }
+  flag_equal_runs({trace, {}}, {pass, {}}, alignment);
+  const MatchBasis wanted[] = {MatchBasis::unique, MatchBasis::ambiguous, MatchBasis::ambiguous, MatchBasis::none,
+                               MatchBasis::unique};
+  for (std::size_t i = 0; i < 5; i++) EXPECT_EQ(alignment.matches[i].basis, wanted[i]) << i;
+}
+
+TEST(FlagEqualRuns, EquallyLongRowsStayAsTheyAre) {
+  const Dispatch a{1, 1, 1}, b{2, 1, 1}, c{3, 1, 1};
+  const std::vector<Dispatch> both = {a, b, b, b, c};
+  Alignment alignment = align({both, {}}, {both, {}});
+  flag_equal_runs({both, {}}, {both, {}}, alignment);
+  for (const Match& match : alignment.matches) EXPECT_NE(match.basis, MatchBasis::ambiguous);
+}
+
 }  // namespace
 }  // namespace chopper

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 
 #include "analyze/decomposition/concurrency.h"
 #include "analyze/timeline.h"
@@ -14,11 +15,21 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-// Work of the host operator of each kernel: all of it at its first kernel on this gpu.
+// Work of the host operator of each kernel. Of several kernels each has the share of its duration: which of them does
+// how much nobody records, and where counters of one are missing the others stand for it.
 class OperatorWork {
  public:
   OperatorWork(const TraceTables& trace, const GpuWorkLabels& labels, const GpuSpec* spec)
-      : trace_(trace), labels_(labels), spec_(spec), cache_(trace.strings), told_(num_rows(trace.ranges), false) {}
+      : trace_(trace), labels_(labels), spec_(spec), cache_(trace.strings) {}
+
+  /// Of all kernels, before any is appended.
+  void count(std::uint32_t row) {
+    const RowId range = labels_.operation_range[row];
+    if (range == kNoRow) return;
+    Kernels& kernels = kernels_[index_of(range)];
+    kernels.number++;
+    kernels.duration_ns += static_cast<double>(trace_.gpu_work.duration_ns[row]);
+  }
 
   void append(std::uint32_t row, ComputeKernelTable& table) {
     double flops = kUnknown, bytes = kUnknown, flops_ns = kUnknown, bytes_ns = kUnknown;
@@ -29,8 +40,7 @@ class OperatorWork {
       if (ranges.shapes[at] != kNoString) {
         const std::optional<Work>& work =
             cache_.work_of(ranges.name[at], ranges.shapes[at], ranges.types[at], ranges.values[at]);
-        if (work) tell(*work, told_[at], flops, bytes, flops_ns, bytes_ns);
-        if (work) told_[at] = true;
+        if (work) tell(*work, share_of(row, at), flops, bytes, flops_ns, bytes_ns);
       }
     }
     table.flops.push_back(flops);
@@ -40,8 +50,20 @@ class OperatorWork {
   }
 
  private:
-  void tell(const Work& work, bool is_told, double& flops, double& bytes, double& flops_ns, double& bytes_ns) const {
-    const double share = is_told ? 0 : 1;
+  struct Kernels {
+    double duration_ns = 0;
+    std::int64_t number = 0;
+  };
+
+  double share_of(std::uint32_t row, std::uint32_t range) const {
+    const auto at = kernels_.find(range);
+    if (at == kernels_.end() || at->second.number <= 1) return 1;
+    const Kernels& kernels = at->second;
+    return kernels.duration_ns > 0 ? static_cast<double>(trace_.gpu_work.duration_ns[row]) / kernels.duration_ns
+                                   : 1 / static_cast<double>(kernels.number);
+  }
+
+  void tell(const Work& work, double share, double& flops, double& bytes, double& flops_ns, double& bytes_ns) const {
     flops = share * work.flops;
     if (work.bytes > 0) bytes = share * work.bytes;
     if (spec_ == nullptr) return;
@@ -57,7 +79,7 @@ class OperatorWork {
   const GpuWorkLabels& labels_;
   const GpuSpec* spec_;
   WorkCache cache_;
-  std::vector<bool> told_;  // rows of ranges
+  std::unordered_map<std::uint32_t, Kernels> kernels_;  // by row of ranges
 };
 
 // The communication a kernel overlaps most: kernels are asked for in order of start.
@@ -105,17 +127,20 @@ void append_extents(const LaunchExtents& extents, ComputeKernelTable& table) {
                                       : kNoNumber);
 }
 
+std::int64_t launch_of(const TraceTables& trace, const GpuWorkLabels& labels, std::uint32_t row) {
+  return labels.launch[row] == kNoRow ? trace.gpu_work.start_ns[row]
+                                      : trace.launches.start_ns[index_of(labels.launch[row])];
+}
+
 // Rows of COMP kernels in order of (launch call or else start, start, offset).
 GpuRows in_launch_order(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work) {
   GpuRows rows;
   for (const std::uint32_t row : work.rows) {
     if (is_chain_kernel(trace.gpu_work, labels, row)) rows.push_back(row);
   }
-  const auto called = [&](std::uint32_t row) {
-    return labels.launch[row] == kNoRow ? trace.gpu_work.start_ns[row]
-                                        : trace.launches.start_ns[index_of(labels.launch[row])];
-  };
-  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) { return called(a) < called(b); });
+  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return launch_of(trace, labels, a) < launch_of(trace, labels, b);
+  });
   return rows;
 }
 
@@ -150,11 +175,14 @@ ComputeKernels keep_compute_kernels(const TraceTables& trace, const GpuWorkLabel
   OperatorWork operators(trace, labels, spec);
   const std::vector<std::uint8_t>& complete = work.windows.complete;
   const bool any_complete = std::any_of(complete.begin(), complete.end(), [](std::uint8_t c) { return c != 0; });
-  for (const std::uint32_t row : in_launch_order(trace, labels, work)) {
+  const GpuRows rows = in_launch_order(trace, labels, work);
+  for (const std::uint32_t row : rows) operators.count(row);
+  for (const std::uint32_t row : rows) {
     const std::int32_t k = labels.iteration[row];
     const Interval kernel = interval_of(gpu, row);
     table.name.push_back(kept.strings.intern(trace.strings.view(gpu.name[row])));
     append_extents(launch_extents(trace, labels, row), table);
+    table.launch_ns.push_back(launch_of(trace, labels, row));
     table.start_ns.push_back(kernel.start);
     table.duration_ns.push_back(gpu.duration_ns[row]);
     table.overlap_ns.push_back(work.comm.overlap(kernel.start, kernel.end));

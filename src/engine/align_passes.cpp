@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "align/kernel_names.h"
@@ -15,6 +17,7 @@
 #include "attribute/range_facts.h"
 #include "base/check.h"
 #include "base/parallel.h"
+#include "engine/folders.h"
 #include "engine/pass_gpus.h"
 
 namespace chopper {
@@ -86,49 +89,49 @@ std::vector<IterationMark> growing(const std::vector<IterationMark>& marks) {
   return kept;
 }
 
-std::vector<IterationMark> marks_of_trace(const GpuSummary& gpu, const ComputeKernelTable& table, MarkKind kind) {
-  if (kind != MarkKind::user && kind != MarkKind::iteration && kind != MarkKind::profiler_step) return {};
+// The marks of one kind, at the first kernel that was launched behind each.
+std::vector<IterationMark> marks_of_trace(const InputSummary& trace, const ComputeKernelTable& table, MarkKind kind) {
   std::vector<IterationMark> marks;
-  std::int32_t last = -1;
-  for (std::size_t i = 0; i < num_rows(table); i++) {
-    const std::int32_t k = table.iteration[i];
-    if (k <= last) continue;
-    last = k;
-    const Field<std::int64_t>& number = iteration_number(gpu, k);
-    if (!number.present()) return {};
-    marks.push_back({number.value(), i});
+  std::size_t at = 0;
+  for (const InputSummary::NumberedMark& mark : trace.numbered_marks) {
+    if (mark.kind != kind) continue;
+    while (at < num_rows(table) && table.launch_ns[at] < mark.start_ns) at++;
+    marks.push_back({mark.number, at});
   }
   return growing(marks);
 }
 
-// The marks of the job that the profiler wrote beside the file: those of the same kind as the trace has, since only
-// then equal numbers mean the same iteration. A mark begins where the first dispatch starts behind it.
-std::vector<IterationMark> marks_of_pass(const std::vector<InputSummary>& inputs, const InputSummary& input,
-                                         const std::vector<std::uint32_t>& dispatches, MarkKind kind,
-                                         std::string_view user_mark) {
-  const PassDispatchTable& table = input.pass_tables->dispatches;
-  // Where a mark lies among dispatches without times nobody knows.
-  if (std::any_of(dispatches.begin(), dispatches.end(),
-                  [&](std::uint32_t row) { return table.start_ns[row] == kNoNumber; }))
-    return {};
-  const std::filesystem::path folder = std::filesystem::path(input.full_path).parent_path();
+// The marks the profiler wrote with the pass: in the file, else in the one beside it of the same execution.
+const PassMarkTable* marks_beside(const std::vector<InputSummary>& inputs, const Folders& folders, std::size_t pass,
+                                  std::int64_t process, const StringTable** strings) {
+  const auto holds = [&](std::size_t other) {
+    if (!inputs[other].pass_tables || num_rows(inputs[other].pass_tables->marks) == 0) return false;
+    const std::vector<std::int64_t>& processes = inputs[other].pass_tables->marks.process;
+    return process == kNoNumber || processes.front() == kNoNumber ||
+           std::find(processes.begin(), processes.end(), process) != processes.end();
+  };
+  const std::size_t found = holds(pass) ? pass : folders.find_beside(pass, holds);
+  if (found == SIZE_MAX) return nullptr;
+  *strings = &inputs[found].pass_tables->strings;
+  return &inputs[found].pass_tables->marks;
+}
+
+// Those of one kind. A mark begins where the first dispatch starts behind it.
+std::vector<IterationMark> marks_of_pass(const PassMarkTable& table, const StringTable& strings,
+                                         const PassDispatchTable& times, const std::vector<std::uint32_t>& dispatches,
+                                         MarkKind kind, std::string_view user_mark) {
   std::vector<std::pair<std::int64_t, std::int64_t>> starts;  // time, number
-  for (const InputSummary& other : inputs) {
-    if (!other.pass_tables || std::filesystem::path(other.full_path).parent_path() != folder) continue;
-    const PassMarkTable& marks = other.pass_tables->marks;
-    for (std::size_t i = 0; i < num_rows(marks); i++) {
-      if (!dispatches.empty() && marks.process[i] != kNoNumber && table.process[dispatches.front()] != kNoNumber &&
-          marks.process[i] != table.process[dispatches.front()])
-        continue;
-      const MarkName name = mark_of(other.pass_tables->strings.view(marks.name[i]), user_mark);
-      if (name.kind == kind && name.number != kNoNumber) starts.emplace_back(marks.start_ns[i], name.number);
-    }
+  for (std::size_t i = 0; i < num_rows(table); i++) {
+    const std::int64_t process = times.process[dispatches.front()];
+    if (table.process[i] != kNoNumber && process != kNoNumber && table.process[i] != process) continue;
+    const MarkName name = mark_of(strings.view(table.name[i]), user_mark);
+    if (name.kind == kind && name.number != kNoNumber) starts.emplace_back(table.start_ns[i], name.number);
   }
   std::sort(starts.begin(), starts.end());
   std::vector<IterationMark> marks;
   std::size_t at = 0;
   for (const auto& [time, number] : starts) {
-    while (at < dispatches.size() && table.start_ns[dispatches[at]] < time) at++;
+    while (at < dispatches.size() && times.start_ns[dispatches[at]] < time) at++;
     marks.push_back({number, at});
   }
   return growing(marks);
@@ -202,7 +205,9 @@ std::vector<IterationRange> iterations_of(const ComputeKernelTable& table, const
 // A pass mostly covers fewer iterations than the trace. Those it does not cover take the values of the iteration that
 // is covered best, by their place in it: iterations of one program are alike, and where one is not, the alignment of
 // the two says so.
-void transfer_to_uncovered(const ComputeKernelTable& table, const Sides& sides, Alignment& alignment) {
+void transfer_to_uncovered(const ComputeKernelTable& table, const Sides& sides, Alignment& alignment,
+                           std::vector<std::uint8_t>& is_copy) {
+  is_copy.assign(num_rows(table), 0);
   const std::vector<IterationRange> ranges = iterations_of(table, alignment);
   const auto best =
       std::max_element(ranges.begin(), ranges.end(),
@@ -219,6 +224,7 @@ void transfer_to_uncovered(const ComputeKernelTable& table, const Sides& sides, 
       if (part.matches[i].pass == kUnmatched || match.pass != kUnmatched) continue;
       match = part.matches[i];
       match.pass += best->first_pass;
+      is_copy[range.begin + i] = 1;
       if (match.basis != MatchBasis::ambiguous) match.basis = MatchBasis::transferred;
     }
   }
@@ -246,8 +252,30 @@ void count_matches(Alignment& alignment, std::size_t num_pass) {
     alignment.verdict = AlignmentVerdict::iteration_ambiguous;
 }
 
-void align_one(const std::vector<InputSummary>& inputs, const ClassRules& rules, std::string_view user_mark,
-               PassAlignment& out) {
+// Marks of the kind that both sides have: only then equal numbers mean the same iteration.
+void set_marks(const std::vector<InputSummary>& inputs, const Folders& folders, const PassAlignment& out,
+               std::string_view user_mark, Sides& sides) {
+  const InputSummary& trace = inputs[out.input];
+  const PassDispatchTable& times = inputs[out.pass].pass_tables->dispatches;
+  // Where a mark lies among dispatches without times nobody knows.
+  if (out.dispatches.empty() || std::any_of(out.dispatches.begin(), out.dispatches.end(),
+                                            [&](std::uint32_t row) { return times.start_ns[row] == kNoNumber; }))
+    return;
+  const StringTable* strings = nullptr;
+  const PassMarkTable* marks = marks_beside(inputs, folders, out.pass, times.process[out.dispatches.front()], &strings);
+  if (marks == nullptr) return;
+  const ComputeKernelTable& table = trace.gpus[out.gpu].compute_kernels->table;
+  for (const MarkKind kind : {MarkKind::user, MarkKind::iteration, MarkKind::profiler_step}) {
+    sides.trace_marks = marks_of_trace(trace, table, kind);
+    if (sides.trace_marks.empty()) continue;
+    sides.pass_marks = marks_of_pass(*marks, *strings, times, out.dispatches, kind, user_mark);
+    if (!sides.pass_marks.empty()) return;
+  }
+  sides.trace_marks.clear();
+}
+
+void align_one(const std::vector<InputSummary>& inputs, const Folders& folders, const ClassRules& rules,
+               std::string_view user_mark, PassAlignment& out) {
   const InputSummary& input = inputs[out.pass];
   const InputSummary& trace = inputs[out.input];
   const CounterPass& pass = *input.pass_tables;
@@ -259,12 +287,10 @@ void align_one(const std::vector<InputSummary>& inputs, const ClassRules& rules,
   }
   out.dispatches = in_dispatch_order(pass, out.device, is_compute_kernel);
   Sides sides = sides_of(kernels, pass, out.dispatches);
-  sides.trace_marks = marks_of_trace(trace.gpus[out.gpu], kernels.table, trace.mark_kind);
-  if (!sides.trace_marks.empty())
-    sides.pass_marks = marks_of_pass(inputs, input, out.dispatches, trace.mark_kind, user_mark);
-  if (sides.pass_marks.empty()) sides.trace_marks.clear();
+  set_marks(inputs, folders, out, user_mark, sides);
   out.alignment = align({sides.trace, sides.trace_marks}, {sides.pass, sides.pass_marks});
-  transfer_to_uncovered(kernels.table, sides, out.alignment);
+  transfer_to_uncovered(kernels.table, sides, out.alignment, out.is_copy);
+  flag_equal_runs({sides.trace, {}}, {sides.pass, {}}, out.alignment);
   count_matches(out.alignment, sides.pass.size());
   for (std::size_t i = 0; i < num_rows(kernels.table); i++) {
     if (kernels.table.selected[i] == 0) continue;
@@ -273,9 +299,50 @@ void align_one(const std::vector<InputSummary>& inputs, const ClassRules& rules,
   }
 }
 
+bool has_several_processes(const CounterPass& pass, std::uint32_t device) {
+  std::int64_t first = kNoNumber;
+  for (std::size_t i = 0; i < num_rows(pass.dispatches); i++) {
+    const std::int64_t process = pass.dispatches.process[i];
+    if (pass.dispatches.device[i] != device || process == kNoNumber) continue;
+    if (first != kNoNumber && process != first) return true;
+    first = process;
+  }
+  return false;
+}
+
+// Processes that each see one gpu all call it by the same number: files with the same counters, of several processes
+// and without a rank, that would be of one gpu while the job has others.
+void refuse_look_alikes(std::vector<InputSummary>& inputs, std::vector<PassAlignment>& alignments) {
+  std::map<std::tuple<std::size_t, std::size_t, std::string>, std::set<std::int64_t>> processes;
+  const auto key_of = [&](const PassAlignment& a) {
+    std::string counters;
+    for (const CounterCount& counter : inputs[a.pass].pass->counters) counters += counter.name + ",";
+    return std::make_tuple(a.input, a.gpu, counters);
+  };
+  std::set<std::pair<std::size_t, std::size_t>> gpus;
+  std::size_t num_gpus = 0;
+  for (const InputSummary& input : inputs) num_gpus += input.gpus.size();
+  for (const PassAlignment& a : alignments) {
+    gpus.insert({a.input, a.gpu});
+    const PassDispatchTable& table = inputs[a.pass].pass_tables->dispatches;
+    if (!inputs[a.pass].facts.rank && num_rows(table) > 0) processes[key_of(a)].insert(table.process.front());
+  }
+  if (gpus.size() == num_gpus) return;
+  std::erase_if(alignments, [&](const PassAlignment& a) {
+    if (inputs[a.pass].facts.rank) return false;
+    const auto at = processes.find(key_of(a));
+    if (at == processes.end() || at->second.size() < 2) return false;
+    InputSummary& input = inputs[a.pass];
+    input.health.add(HealthKind::pass_without_gpu, input.path,
+                     input.pass->devices[a.device].device.text + " is what " + std::to_string(at->second.size()) +
+                         " processes call their gpu: name the rank of the file, --set-rank " + input.path + "=N");
+    return true;
+  });
+}
+
 void note_quality(std::vector<InputSummary>& inputs, const PassAlignment& done) {
   const double share = done.matched_share();
-  if (share >= kWarnBelowShare) return;
+  if (done.selected_ns == 0 || share >= kWarnBelowShare) return;
   InputSummary& input = inputs[done.pass];
   const std::string what =
       fmt::format("{} with {}: {:.1f} % of the time of computation has a partner",
@@ -290,11 +357,16 @@ std::vector<PassAlignment> align_passes(std::vector<InputSummary>& inputs, const
                                         const ClassRules& rules, std::string_view user_mark, unsigned threads) {
   std::vector<PassAlignment> alignments;
   if (jobs.empty()) return alignments;
+  const Folders folders(inputs);
   for (std::size_t p = 0; p < inputs.size(); p++) {
     if (!inputs[p].pass_tables || inputs[p].pass->num_values == 0) continue;
     for (std::uint32_t d = 0; d < inputs[p].pass->devices.size(); d++) {
       if (inputs[p].pass->devices[d].num_values == 0) continue;
-      const PassGpu found = find_pass_gpu(inputs, jobs, p, d);
+      const PassGpu found = has_several_processes(*inputs[p].pass_tables, d)
+                                ? PassGpu{std::nullopt, inputs[p].pass->devices[d].device.text +
+                                                            " has dispatches of several processes in one file: their "
+                                                            "order is not that of one trace. Write a file for each"}
+                                : find_pass_gpu(inputs, jobs, p, d);
       if (!found.place) {
         inputs[p].health.add(HealthKind::pass_without_gpu, inputs[p].path, found.reason);
         continue;
@@ -307,9 +379,11 @@ std::vector<PassAlignment> align_passes(std::vector<InputSummary>& inputs, const
       next.gpu = found.place->gpu;
     }
   }
+  refuse_look_alikes(inputs, alignments);
   std::vector<std::function<void()>> tasks;
   for (PassAlignment& next : alignments)
-    tasks.emplace_back([&inputs, &rules, user_mark, &next] { align_one(inputs, rules, user_mark, next); });
+    tasks.emplace_back(
+        [&inputs, &folders, &rules, user_mark, &next] { align_one(inputs, folders, rules, user_mark, next); });
   run_tasks(threads, tasks);
   for (const PassAlignment& done : alignments) note_quality(inputs, done);
   return alignments;

@@ -23,6 +23,7 @@ struct PassAlignment {
   std::size_t input = 0;                  ///< input of the trace
   std::size_t gpu = 0;                    ///< index into its gpus
   Alignment alignment;                    ///< by row of ComputeKernels::table; partners are indices into `dispatches`
+  std::vector<std::uint8_t> is_copy;      ///< 1: the match is of a dispatch that another iteration has, too
   std::vector<std::uint32_t> dispatches;  ///< COMP dispatches of the device in order: rows of PassDispatchTable
   std::int64_t selected_ns = 0;           ///< summed durations of the selected kernels of the gpu
   std::int64_t matched_ns = 0;            ///< part of them that has a partner

@@ -56,6 +56,7 @@ Result<Answer> analyse_run(const std::vector<std::filesystem::path>& runs, const
   constexpr unsigned kMaxThreads = 512;
   const unsigned threads =
       std::min(kMaxThreads, options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency()));
+  options.threads = threads;
   const std::size_t num_files = run.files.size();
   // Largest first, so that no thread is left alone with a big file at the end.
   std::vector<std::size_t> order(num_files);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <unordered_set>
 
 #include "base/parallel.h"
 #include "catalog/gpus.h"
@@ -52,6 +53,7 @@ class JobSamples {
     const ComputeKernels& kernels = *gpu.compute_kernels;
     const ComputeKernelTable& table = kernels.table;
     std::map<std::pair<Phase, StringId>, DecomposedOperation*> operations;
+    std::unordered_set<std::uint32_t> instances;  // one operation each
     for (std::size_t i = 0; i < num_rows(table); i++) {
       if (table.selected[i] == 0 || table.complete[i] == 0 || table.operation[i] == kNoString) continue;
       const auto iteration = iteration_of(place, gpu, table.iteration[i]);
@@ -62,6 +64,7 @@ class JobSamples {
       KernelSample& sample = operation->samples.emplace_back(sample_of(kernels, counters, i, options_.facts));
       sample.gpu = number;
       sample.iteration = *iteration;
+      if (instances.insert(table.instance[i]).second) operation->num_instances++;
       if (table.overlapped_with[i] != kNoString)
         sample.collective = collectives_.of(std::string(kernels.strings.view(table.overlapped_with[i])));
     }
@@ -100,7 +103,10 @@ void add_points(const GpuCounters& counters, const ComputeKernels& kernels, std:
   for (const auto& [key, sums] : counters.pass_sums) {
     if (key.second == kNoString) continue;
     std::vector<PassPoint>& out = points[{key.first, std::string(kernels.strings.view(key.second))}];
-    for (const PassSum& sum : sums) out.push_back({number, sum.cycles, sum.duration_ns, sum.theory_ns});
+    for (const auto& [place, sum] : sums) {
+      static_cast<void>(place);
+      out.push_back({number, sum.cycles, sum.duration_ns, sum.theory_ns});
+    }
   }
 }
 
@@ -174,7 +180,14 @@ std::vector<DecomposedJob> decompose_run(const std::vector<InputSummary>& inputs
       if (!is_selected(options, inputs[place.input], gpu) || gpu.compute_kernels == nullptr) continue;
       const GpuCounters* counters = find_counters(values, place);
       samples.add(place, counters, number);
-      if (counters != nullptr) add_points(*counters, *gpu.compute_kernels, number, points);
+      out.num_gpus++;
+      if (counters != nullptr) {
+        add_points(*counters, *gpu.compute_kernels, number, points);
+        const std::size_t measured = counters->measured_iterations.size();
+        out.num_measured_iterations =
+            out.num_gpus_with_counters == 0 ? measured : std::min(out.num_measured_iterations, measured);
+        out.num_gpus_with_counters++;
+      }
       if (counters != nullptr && paper_gpu < 0) paper_gpu = number;
       specs.push_back(find_gpu(known, options.facts.gpu_spec, gpu.name));
       number++;
@@ -193,6 +206,7 @@ std::vector<DecomposedJob> decompose_run(const std::vector<InputSummary>& inputs
         operation.measured = decompose(operation.samples, settings);
         operation.paper = decompose_as_paper(operation.samples, std::max(paper_gpu, 0), peak_mhz);
         operation.roofline = roofline_of(operation.samples);
+        operation.samples = std::vector<KernelSample>();
       });
     }
     run_tasks(std::max(1u, options.threads), tasks);

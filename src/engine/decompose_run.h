@@ -22,7 +22,8 @@ using OperationName = std::pair<Phase, std::string>;
 
 /// An operation of a job over the selection.
 struct DecomposedOperation {
-  std::vector<KernelSample> samples;
+  std::vector<KernelSample> samples;  ///< gone once decomposed
+  std::int64_t num_instances = 0;     ///< executions
   Decomposition measured;
   PaperDecomposition paper;
   Roofline roofline;
@@ -32,6 +33,8 @@ struct DecomposedOperation {
 struct DecomposedJob {
   std::size_t job = 0;
   double peak_mhz = kNotMeasured;
+  std::size_t num_measured_iterations = 0;  ///< that have dispatches of their own, of the gpu with fewest
+  std::size_t num_gpus = 0, num_gpus_with_counters = 0;
   std::map<OperationName, DecomposedOperation> operations;
 };
 

@@ -2,32 +2,12 @@
 #include "engine/join_agents.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
+
+#include "engine/folders.h"
 
 namespace chopper {
 namespace {
-
-std::size_t common_start(const std::string& a, const std::string& b) {
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
-}
-
-// The agents file that belongs to the input; null when there is none.
-const InputSummary* agents_beside(const std::vector<InputSummary>& inputs, const InputSummary& input) {
-  const std::filesystem::path path(input.full_path);
-  const InputSummary* best = nullptr;
-  std::size_t longest = 0;
-  for (const InputSummary& other : inputs) {
-    if (!other.pass || other.pass->content != PassContent::agents) continue;
-    const std::filesystem::path other_path(other.full_path);
-    if (other_path.parent_path() != path.parent_path()) continue;
-    const std::size_t length = common_start(path.filename().string(), other_path.filename().string());
-    if (best != nullptr && length <= longest) continue;
-    best = &other;
-    longest = length;
-  }
-  return best;
-}
 
 const AgentFacts* find_gpu(const std::vector<AgentFacts>& agents, std::int64_t AgentFacts::*number,
                            std::int64_t wanted) {
@@ -100,13 +80,17 @@ void join(const InputSummary& agents_input, InputSummary& input) {
 }  // namespace
 
 void join_agents(std::vector<InputSummary>& inputs) {
-  for (InputSummary& input : inputs) {
+  const Folders folders(inputs);
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    InputSummary& input = inputs[i];
     if (!input.pass || input.pass->devices.empty()) continue;
     if (!input.pass->agents.empty()) {
       join(input, input);  // the file describes its gpus itself
       continue;
     }
-    if (const InputSummary* agents = agents_beside(inputs, input)) join(*agents, input);
+    const std::size_t agents = folders.find_beside(
+        i, [&](std::size_t other) { return inputs[other].pass && inputs[other].pass->content == PassContent::agents; });
+    if (agents != SIZE_MAX) join(inputs[agents], input);
   }
 }
 

@@ -1,33 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/join_pass_times.h"
 
-#include <algorithm>
-#include <filesystem>
-#include <string>
 #include <unordered_map>
+
+#include "engine/folders.h"
 
 namespace chopper {
 namespace {
-
-std::size_t common_start(const std::string& a, const std::string& b) {
-  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
-}
-
-const CounterPass* times_beside(const std::vector<InputSummary>& inputs, const InputSummary& input) {
-  const std::filesystem::path path(input.full_path);
-  const CounterPass* best = nullptr;
-  std::size_t longest = 0;
-  for (const InputSummary& other : inputs) {
-    if (!other.pass_tables || other.pass->content != PassContent::kernel_times || other.pass->num_timed == 0) continue;
-    const std::filesystem::path other_path(other.full_path);
-    if (other_path.parent_path() != path.parent_path()) continue;
-    const std::size_t length = common_start(path.filename().string(), other_path.filename().string());
-    if (best != nullptr && length <= longest) continue;
-    best = other.pass_tables.get();
-    longest = length;
-  }
-  return best;
-}
 
 void join(const CounterPass& times, CounterPass& pass) {
   constexpr std::uint32_t kTwice = UINT32_MAX;
@@ -49,11 +28,17 @@ void join(const CounterPass& times, CounterPass& pass) {
 }  // namespace
 
 void join_pass_times(std::vector<InputSummary>& inputs) {
-  for (InputSummary& input : inputs) {
+  const Folders folders(inputs);
+  for (std::size_t i = 0; i < inputs.size(); i++) {
+    InputSummary& input = inputs[i];
     if (!input.pass_tables || input.pass->num_values == 0 || input.pass->num_timed > 0 ||
         input.pass->num_with_duration > 0)
       continue;
-    if (const CounterPass* times = times_beside(inputs, input)) join(*times, *input.pass_tables);
+    const std::size_t times = folders.find_beside(i, [&](std::size_t other) {
+      return inputs[other].pass_tables && inputs[other].pass->content == PassContent::kernel_times &&
+             inputs[other].pass->num_timed > 0;
+    });
+    if (times != SIZE_MAX) join(*inputs[times].pass_tables, *input.pass_tables);
   }
 }
 

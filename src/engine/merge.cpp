@@ -250,6 +250,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     }
     CHOPPER_TRY(values, pass_values(summaries, alignments, catalog, known, options.facts.gpu_spec));
     set_kernel_counters(values, summaries);
+    for (InputSummary& input : summaries) input.pass_tables.reset();
   }
   Answer answer;
   answer.facts = options.facts;
@@ -308,6 +309,9 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   for (const DecomposedJob& job : decompose_run(summaries, jobs, values, known, options)) {
     add_decomposition_rows(job, job_field(jobs, job.job), answer);
     add_budget_rows(summaries, jobs[job.job], job, values, matched, options, answer);
+  }
+  for (InputSummary& input : summaries) {
+    for (GpuSummary& gpu : input.gpus) gpu.compute_kernels.reset();
   }
   for (const PassAlignment& alignment : alignments) {
     if (is_shown(summaries, alignment.input, alignment.gpu, options))

@@ -44,6 +44,19 @@ std::optional<std::int64_t> place_in_order(const std::vector<InputSummary>& inpu
   return std::distance(numbers.begin(), numbers.find(device.number));
 }
 
+// Whether the passes of the run are of several gpus, by index.
+bool have_several_gpus(const std::vector<InputSummary>& inputs) {
+  std::set<std::int64_t> indices;
+  for (const InputSummary& input : inputs) {
+    if (!input.pass || input.pass->num_values == 0) continue;
+    for (const PassDeviceSummary& device : input.pass->devices) {
+      if (const auto index = gpu_index_of(device)) indices.insert(*index);
+      if (indices.size() > 1) return true;
+    }
+  }
+  return false;
+}
+
 std::string describe(const PassDevice& device) { return device.text.empty() ? "its gpu" : device.text; }
 
 }  // namespace
@@ -67,7 +80,9 @@ PassGpu find_pass_gpu(const std::vector<InputSummary>& inputs, const std::vector
       static_cast<std::size_t>(std::count_if(input.pass->devices.begin(), input.pass->devices.end(),
                                              [](const PassDeviceSummary& other) { return other.num_values > 0; }));
   // Files of one rank: its process uses one gpu, whatever number the profiler gives it.
-  if (candidates.size() == 1 && num_counted <= 1) return {candidates.front().place, ""};
+  const std::optional<std::int64_t> own = gpu_index_of(wanted);
+  const bool is_other = !input.facts.rank && own && *own != candidates.front().device && have_several_gpus(inputs);
+  if (candidates.size() == 1 && num_counted <= 1 && !is_other) return {candidates.front().place, ""};
   if (const std::optional<std::int64_t> index = gpu_index_of(wanted)) {
     std::vector<Candidate> alike;
     std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(alike),

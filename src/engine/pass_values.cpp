@@ -131,6 +131,11 @@ class PassReader {
   /// Sum of gpu cycles of kernels that an earlier pass measured too: here, and there.
   double cycles_here() const { return cycles_here_; }
   double cycles_there() const { return cycles_there_; }
+  /// Whether both were counted at one clock, within 2 %: kernels bound by memory take fewer cycles at a lower one.
+  bool at_one_clock() const {
+    const double here = cycles_here_ / duration_here_, there = cycles_there_ / duration_there_;
+    return std::abs(here / there - 1) <= 0.02;
+  }
 
  private:
   static std::vector<std::string_view> names_of(const CounterPass& pass) {
@@ -143,21 +148,20 @@ class PassReader {
     if (std::isnan(column[row])) column[row] = value;
   }
 
-  // Of all types of the architecture; where a pass counts some of them only, as it must where its counters do not fit
-  // the hardware, of those: a pass is planned for the types of the program.
-  double executed_flops(const DispatchValues& values) const {
-    const double all = value_of(metrics_, base_.executed_flops, values);
-    if (!std::isnan(all)) return all;
-    double sum = kNoValue;
-    for (const std::size_t type : base_.flops_by_type) {
-      const double flops = value_of(metrics_, type, values);
-      if (!std::isnan(flops)) sum = std::isnan(sum) ? flops : sum + flops;
+  // Of all types of the architecture, or type by type: passes hold few counters, and may count types apart.
+  void read_flops(std::size_t i, const DispatchValues& values) {
+    keep_first(out_.executed_flops, i, value_of(metrics_, base_.executed_flops, values));
+    for (std::size_t t = 0; t < base_.flops_by_type.size(); t++) {
+      const double flops = value_of(metrics_, base_.flops_by_type[t], values);
+      if (std::isnan(flops)) continue;
+      if (out_.flops_by_type.size() <= t) out_.flops_by_type.resize(base_.flops_by_type.size());
+      if (out_.flops_by_type[t].empty()) out_.flops_by_type[t].assign(out_.gpu_cycles.size(), kNoValue);
+      keep_first(out_.flops_by_type[t], i, flops);
     }
-    return sum;
   }
 
   void read_base(std::size_t i, std::uint32_t dispatch, const DispatchValues& values) {
-    keep_first(out_.executed_flops, i, executed_flops(values));
+    read_flops(i, values);
     keep_first(out_.executed_bytes, i, value_of(metrics_, base_.executed_bytes, values));
     keep_first(out_.read_bytes, i, value_of(metrics_, base_.read_bytes, values));
     keep_first(out_.write_bytes, i, value_of(metrics_, base_.write_bytes, values));
@@ -174,19 +178,23 @@ class PassReader {
       out_.dispatch_id[i] = reader_.pass().dispatches.dispatch_id[dispatch];
       out_.dispatch_pass[i] = static_cast<std::int64_t>(alignment_.pass);
       out_.dispatch_basis[i] = alignment_.alignment.matches[i].basis;
+      if (alignment_.is_copy[i] == 0 && kernels_.table.iteration[i] >= 0)
+        out_.measured_iterations.insert(kernels_.table.iteration[i]);
     } else {
       cycles_here_ += cycles;
       cycles_there_ += out_.gpu_cycles[i];
+      duration_here_ += duration;
+      duration_there_ += out_.pass_duration_ns[i];
     }
     const ComputeKernelTable& table = kernels_.table;
     if (std::isnan(duration) || table.selected[i] == 0 || table.complete[i] == 0) return;
-    std::vector<PassSum>& sums = out_.pass_sums[{table.phase[i], table.operation[i]}];
-    if (sums.empty() || sums.back().pass != alignment_.pass || sums.back().iteration != table.iteration[i])
-      sums.push_back({alignment_.pass, table.iteration[i], 0, 0, 0});
+    // A dispatch that stands for several iterations is one measurement.
+    if (alignment_.is_copy[i] != 0) return;
+    PassSum& sum = out_.pass_sums[{table.phase[i], table.operation[i]}][{alignment_.pass, table.iteration[i]}];
     const auto known = [](double x) { return std::isnan(x) ? 0.0 : x; };
-    sums.back().cycles += cycles;
-    sums.back().duration_ns += duration;
-    sums.back().theory_ns += std::max(known(table.flops_ns[i]), known(table.bytes_ns[i]));
+    sum.cycles += cycles;
+    sum.duration_ns += duration;
+    sum.theory_ns += std::max(known(table.flops_ns[i]), known(table.bytes_ns[i]));
   }
 
   void sum_metrics(std::size_t i, const DispatchValues& values) {
@@ -218,7 +226,7 @@ class PassReader {
   GpuCounters& out_;
   std::vector<std::size_t> present_;  // metrics the pass may have values of
   bool has_matrix_ = false;
-  double cycles_here_ = 0, cycles_there_ = 0;
+  double cycles_here_ = 0, cycles_there_ = 0, duration_here_ = 0, duration_there_ = 0;
 };
 
 void resize(GpuCounters& out, std::size_t n) {
@@ -229,6 +237,31 @@ void resize(GpuCounters& out, std::size_t n) {
   out.dispatch_id.assign(n, kNoNumber);
   out.dispatch_pass.assign(n, kNoNumber);
   out.dispatch_basis.assign(n, MatchBasis::none);
+}
+
+// What was counted type by type, where no pass counts all.
+void add_types(GpuCounters& out) {
+  for (std::size_t i = 0; i < out.executed_flops.size(); i++) {
+    if (!std::isnan(out.executed_flops[i])) continue;
+    for (const std::vector<double>& flops : out.flops_by_type) {
+      if (flops.empty() || std::isnan(flops[i])) continue;
+      out.executed_flops[i] = std::isnan(out.executed_flops[i]) ? flops[i] : out.executed_flops[i] + flops[i];
+    }
+  }
+  out.flops_by_type.clear();
+}
+
+// "CC 9.0", as Nsight Compute writes it, to "sm_90".
+std::string architecture_of(const AgentFacts& agent, const GpuSpec* spec) {
+  if (agent.architecture.starts_with("CC ")) {
+    std::string digits = "sm_";
+    for (const char c : agent.architecture) {
+      if (c >= '0' && c <= '9') digits += c;
+    }
+    return digits;
+  }
+  if (!agent.architecture.empty()) return agent.architecture;
+  return spec != nullptr ? spec->architecture : std::string();
 }
 
 // Reads and writes are mostly counted in different passes: blocks of the hardware hold few counters.
@@ -245,25 +278,46 @@ void note_disagreement(InputSummary& pass, double here, double there) {
       fmt::format("gpu cycles of the same kernels are {:+.1f} % of those in the first pass", 100 * (here / there - 1)));
 }
 
+using PassesByGpu = std::map<std::pair<std::size_t, std::size_t>, std::vector<const PassAlignment*>>;
+
+// Counters of another product say nothing of this one.
+void refuse_other_models(std::vector<InputSummary>& inputs, const std::vector<GpuSpec>& known,
+                         const std::optional<std::string>& gpu_spec, PassesByGpu& by_gpu) {
+  for (auto& [place, passes] : by_gpu) {
+    const GpuSpec* spec = find_gpu(known, gpu_spec, inputs[place.first].gpus[place.second].name);
+    if (spec == nullptr) continue;
+    std::erase_if(passes, [&, &place = place](const PassAlignment* alignment) {
+      const AgentFacts& agent = inputs[alignment->pass].pass->devices[alignment->device].facts;
+      if (agent.product.empty()) return false;
+      const GpuSpec* other = find_gpu(known, std::nullopt, agent.product);
+      if (other == nullptr || other->key == spec->key) return false;
+      InputSummary& pass = inputs[alignment->pass];
+      pass.health.add(HealthKind::pass_without_gpu, pass.path,
+                      "counters of " + other->name + ", the trace is of " + spec->name);
+      return true;
+    });
+  }
+}
+
 }  // namespace
 
 Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
                                              const std::vector<PassAlignment>& alignments, const MetricCatalog& catalog,
                                              const std::vector<GpuSpec>& known,
                                              const std::optional<std::string>& gpu_spec) {
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<const PassAlignment*>> by_gpu;
+  PassesByGpu by_gpu;
   for (const PassAlignment& alignment : alignments) {
     if (alignment.matched_share() >= kRefuseBelowShare) by_gpu[{alignment.input, alignment.gpu}].push_back(&alignment);
   }
+  refuse_other_models(inputs, known, gpu_spec, by_gpu);
   std::vector<GpuCounters> all;
   for (auto& [place, passes] : by_gpu) {
+    if (passes.empty()) continue;
     const InputSummary& trace = inputs[place.first];
     const GpuSummary& gpu = trace.gpus[place.second];
     const GpuSpec* spec = find_gpu(known, gpu_spec, gpu.name);
     const AgentFacts& agent = inputs[passes.front()->pass].pass->devices[passes.front()->device].facts;
-    const std::string architecture = !agent.architecture.empty() ? agent.architecture
-                                     : spec != nullptr           ? spec->architecture
-                                                                 : std::string();
+    const std::string architecture = architecture_of(agent, spec);
     GpuCounters& out = all.emplace_back();
     out.input = place.first;
     out.gpu = place.second;
@@ -281,14 +335,22 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     for (const std::size_t i : order) readers[i].read(false);
     for (const std::size_t i : order) {
       readers[i].read(true);
-      note_disagreement(inputs[passes[i]->pass], readers[i].cycles_here(), readers[i].cycles_there());
+      if (readers[i].at_one_clock())
+        note_disagreement(inputs[passes[i]->pass], readers[i].cycles_here(), readers[i].cycles_there());
       out.least_share = std::min(out.least_share, passes[i]->matched_share());
     }
     out.num_passes = static_cast<std::int64_t>(passes.size());
     for (const PassReader& reader : readers) {
       for (const std::size_t metric : reader.present()) out.missing.erase(metric);
     }
+    add_types(out);
     add_reads_and_writes(out);
+    if (out.missing.size() == out.sets.front().metrics().size()) {
+      InputSummary& first = inputs[passes.front()->pass];
+      first.health.add(
+          HealthKind::counters_without_metric, first.path,
+          architecture.empty() ? "the architecture of the gpu is not known" : "architecture " + architecture);
+    }
   }
   return all;
 }

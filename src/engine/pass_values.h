@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -24,10 +25,10 @@ struct MetricSum {
 
 /// The dispatches of an operation in one pass: what tells the share of its time that does not change with the clock.
 struct PassSum {
-  std::size_t pass = 0;
-  std::int32_t iteration = 0;  ///< ordinal
   double cycles = 0, duration_ns = 0, theory_ns = 0;
 };
+/// By input of the file, and ordinal of the iteration.
+using PassSums = std::map<std::pair<std::size_t, std::int32_t>, PassSum>;
 
 struct GpuCounters {
   std::size_t input = 0, gpu = 0;
@@ -36,10 +37,12 @@ struct GpuCounters {
   std::vector<double> read_bytes, write_bytes;           ///< parts of executed_bytes
   std::vector<std::int64_t> dispatch_id, dispatch_pass;  ///< of gpu_cycles: its number, and the input
   std::vector<MatchBasis> dispatch_basis;                ///< why it is the kernel's
-  std::map<std::pair<Phase, StringId>, std::vector<PassSum>> pass_sums;
+  std::map<std::pair<Phase, StringId>, PassSums> pass_sums;
   std::map<std::tuple<Phase, StringId, std::size_t>, MetricSum> metrics;  ///< the last is the index of the metric
-  std::map<std::size_t, std::string> missing;  ///< metrics that no pass has, with what the first pass lacks
-  std::vector<MetricSet> sets;                 ///< one: that of the gpu. In a vector, since it has no empty state
+  std::map<std::size_t, std::string> missing;      ///< metrics that no pass has, with what the first pass lacks
+  std::vector<MetricSet> sets;                     ///< one: that of the gpu. In a vector, since it has no empty state
+  std::vector<std::vector<double>> flops_by_type;  ///< while passes are read
+  std::set<std::int32_t> measured_iterations;      ///< that have dispatches of their own
   std::int64_t num_passes = 0;
   double least_share = 1;  ///< of the selected time that has a partner, over its passes
 };

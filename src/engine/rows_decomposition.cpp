@@ -122,6 +122,15 @@ void set_clock_share(const Decomposition& d, DecompositionRow& row) {
     row.freq_contention_ranked = d.ranks_freq_and_contention;
 }
 
+// One measured iteration that stands for all has no spread: what rests on counters has no interval.
+void drop_intervals(DecompositionRow& row) {
+  for (const FactorColumns& columns : kFactorColumns) {
+    const Field<std::string>& evidence = row.*columns.evidence;
+    if (!evidence.present() || evidence.value() == name_of(Evidence::regression)) continue;
+    row.*columns.low = row.*columns.high = Reason::few_iterations;
+  }
+}
+
 DecompositionRow measured_row(const OperationName& name, const DecomposedOperation& operation) {
   const Decomposition& d = operation.measured;
   DecompositionRow row;
@@ -129,12 +138,13 @@ DecompositionRow measured_row(const OperationName& name, const DecomposedOperati
   row.operation = name.second;
   row.mode = "measured";
   row.bound = std::string(to_string(d.bound));
-  row.num_instances = static_cast<std::int64_t>(d.num_instances);
+  row.num_instances = operation.num_instances;
   row.num_iterations = static_cast<std::int64_t>(d.num_iterations);
   row.d_thr_ns = number(d.d_thr_ns, Reason::no_theory);
   row.d_act_ns = static_cast<std::int64_t>(std::llround(d.d_act_ns));
   row.measured_time_share = number(d.counters_share, Reason::zero_length);
   row.overlap_ratio = number(d.sums[Sum::overlap] / d.sums[Sum::duration], Reason::zero_length);
+  row.without_theory_ns = static_cast<std::int64_t>(std::llround(d.duration_without_theory_ns));
   for (std::size_t f = 0; f < kNumFactors; f++) set_factor(d.factors[f], kFactorColumns[f], row);
   set_clock_share(d, row);
   row.regression_contention = number(d.check.contention, Reason::unidentifiable);
@@ -173,6 +183,9 @@ void add_decomposition_rows(const DecomposedJob& job, const Field<std::int64_t>&
   for (const auto& [name, operation] : job.operations) {
     DecompositionRow measured = measured_row(name, operation);
     measured.job = number;
+    measured.num_gpus = static_cast<std::int64_t>(job.num_gpus);
+    measured.num_gpus_with_counters = static_cast<std::int64_t>(job.num_gpus_with_counters);
+    if (job.num_measured_iterations < 2) drop_intervals(measured);
     answer.decomposition.push_back(std::move(measured));
     if (!operation.paper.has_counters || operation.paper.d_thr_ns <= 0) continue;
     DecompositionRow paper = paper_row(name, operation.paper);

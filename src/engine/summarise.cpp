@@ -9,6 +9,7 @@
 #include "analyze/timeline.h"
 #include "attribute/attribute.h"
 #include "attribute/counted_launches.h"
+#include "attribute/range_facts.h"
 #include "engine/engine.h"
 #include "engine/recognise.h"
 #include "engine/rules.h"
@@ -139,6 +140,21 @@ KernelRecords keep_records(const TraceTables& trace, const GpuWorkLabels& labels
   return kept;
 }
 
+// Every numbered mark: a pass may have marks of another kind than those that delimit the iterations of the trace.
+std::vector<InputSummary::NumberedMark> numbered_marks_of(const TraceTables& trace, std::string_view user_mark) {
+  std::vector<InputSummary::NumberedMark> marks;
+  std::vector<std::optional<MarkName>> names(trace.strings.size());
+  for (std::size_t i = 0; i < num_rows(trace.ranges); i++) {
+    if (trace.ranges.kind[i] == RangeKind::module) continue;
+    std::optional<MarkName>& name = names[index_of(trace.ranges.name[i])];
+    if (!name) name = mark_of(trace.strings.view(trace.ranges.name[i]), user_mark);
+    if (name->kind == MarkKind::none || name->number == kNoNumber) continue;
+    marks.push_back({name->kind, name->number, trace.ranges.start_ns[i]});
+  }
+  std::stable_sort(marks.begin(), marks.end(), [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
+  return marks;
+}
+
 }  // namespace
 
 namespace {
@@ -198,6 +214,7 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   how.keep_compute = options.keep_compute;
   how.threads = threads;
   summary.gpus = summarise_gpus(trace, labels, how, summary.health, options.keep_kernels ? &times : nullptr);
+  if (options.keep_compute) summary.numbered_marks = numbered_marks_of(trace, rules->iteration_mark);
   summary.memory = summarise_memory(trace, labels.iterations);
   if (options.keep_kernels)
     summary.kernel_records = keep_records(trace, labels, times, SelectedRows(options.selection, labels));

@@ -19,6 +19,7 @@ struct ComputeKernelTable {
   std::vector<StringId> name;
   std::vector<std::int64_t> work_items;   ///< threads of the grid, modulo 2^32 as rocprofv3 writes them; or kNoNumber
   std::vector<std::int64_t> group_items;  ///< threads of a block; or kNoNumber
+  std::vector<std::int64_t> launch_ns;    ///< of its launch call, or of its start where there is no launch record
   std::vector<std::int64_t> start_ns, duration_ns;
   std::vector<std::int64_t> overlap_ns;   ///< with communication
   std::vector<StringId> overlapped_with;  ///< operation of the communication it overlaps most, or none
@@ -30,17 +31,17 @@ struct ComputeKernelTable {
   std::vector<std::uint8_t> selected;   ///< 1: the selection of the run holds it
   std::vector<std::uint8_t> complete;   ///< 1: of a complete iteration; of any where none is complete
   std::vector<std::uint8_t> comm_copy;  ///< 1: packs or unpacks buffers of communication
-  /// Of the host operator that launched it, told at the first of its kernels here, 0 at the others; NaN: not known.
+  /// Of the host operator that launched it, parted among its kernels on this gpu by duration; NaN: not known.
   std::vector<double> flops, bytes;
   std::vector<double> flops_ns, bytes_ns;  ///< at the peaks of the gpu; NaN: not known
   std::vector<std::uint64_t> offset;       ///< of its record
 
   static constexpr auto columns() {
     using T = ComputeKernelTable;
-    return std::make_tuple(&T::name, &T::work_items, &T::group_items, &T::start_ns, &T::duration_ns, &T::overlap_ns,
-                           &T::overlapped_with, &T::phase, &T::operation, &T::layer, &T::iteration, &T::instance,
-                           &T::selected, &T::complete, &T::comm_copy, &T::flops, &T::bytes, &T::flops_ns, &T::bytes_ns,
-                           &T::offset);
+    return std::make_tuple(&T::name, &T::work_items, &T::group_items, &T::launch_ns, &T::start_ns, &T::duration_ns,
+                           &T::overlap_ns, &T::overlapped_with, &T::phase, &T::operation, &T::layer, &T::iteration,
+                           &T::instance, &T::selected, &T::complete, &T::comm_copy, &T::flops, &T::bytes, &T::flops_ns,
+                           &T::bytes_ns, &T::offset);
   }
 };
 

@@ -78,6 +78,7 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
     {"pass_poorly_aligned", Severity::note, "less than 95 % of the time of computation has a partner in a counter pass", "figures from this pass are of a part of the kernels"},
     {"pass_not_aligned", Severity::note, "less than 50 % of the time of computation has a partner in a counter pass", "this pass is in no figure"},
     {"passes_disagree", Severity::note, "gpu cycles of the same kernels differ by more than 5 % between counter passes", "factors that mix these passes are less sure; kernels bound by memory take more cycles at a higher clock"},
+    {"counters_without_metric", Severity::note, "no metric is made of the counters of a gpu", "these counters are in no figure"},
     {"rows_not_read", Severity::note, "rows of a database that this build makes no use of", kNoCost},
     {"foreign_file", Severity::note, "files in the directory that are not traces", kNoCost},
 }};

@@ -84,6 +84,7 @@ enum class HealthKind : std::uint8_t {
   pass_poorly_aligned,
   pass_not_aligned,
   passes_disagree,
+  counters_without_metric,
   rows_not_read,
   foreign_file,
   count_  // not a kind

@@ -178,6 +178,12 @@ struct InputSummary {
   std::vector<GpuSummary> gpus;
   std::vector<MemorySummary> memory;
   MarkKind mark_kind = MarkKind::none;
+  /// Numbered marks of every kind, in order of time: kept where the run holds counter passes.
+  struct NumberedMark {
+    MarkKind kind = MarkKind::none;
+    std::int64_t number = 0, start_ns = 0;
+  };
+  std::vector<NumberedMark> numbered_marks;
   bool selected = true;  ///< false when --rank leaves it out
   std::optional<KernelRecords> kernel_records;
   std::optional<CounterPassSummary>

@@ -58,20 +58,29 @@ std::string factor_text(const Row& row, const FactorColumn& column) {
   return half < 0.005 ? text + "     " : text + (half < 0.995 ? fmt::format("+-.{:02.0f}", 100 * half) : "+-1");
 }
 
-// The operation that loses most of those in both modes whose contention or clock the modes see differently.
+// The operation that loses most of those the modes see differently.
 void add_paper_sentence(Page& page, const Answer& answer, const std::vector<const Row*>& measured) {
   for (const Row* row : measured) {
     const auto paper = std::find_if(answer.decomposition.begin(), answer.decomposition.end(), [&](const Row& other) {
       return other.mode == "paper" && other.phase == row->phase && other.operation == row->operation &&
-             other.freq.present() && other.contention.present();
+             other.job.present() == row->job.present() &&
+             (!row->job.present() || other.job.value() == row->job.value()) && other.freq.present() &&
+             other.contention.present();
     });
     if (paper == answer.decomposition.end()) continue;
+    const bool has_both = row->contention.present() && row->freq.present();
+    constexpr double kSame = 0.02;  // what rounding and medians make
+    if (has_both && std::abs(paper->contention.value() / row->contention.value() - 1) < kSame &&
+        std::abs(paper->freq.value() / row->freq.value() - 1) < kSame)
+      continue;
     std::string text = fmt::format("mode paper: {} contention {:.2f}, clock {:.2f}", label_of(*row),
                                    paper->contention.value(), paper->freq.value());
-    if (row->contention.present() && row->freq.present()) {
-      text += "; it takes what its percentiles of overlap do not show as clock, here the clock is measured apart";
+    if (has_both) {
+      text += fmt::format(
+          "; here {:.2f} and {:.2f}: that mode has no clock and takes for it what percentiles of overlap do not show",
+          row->contention.value(), row->freq.value());
     } else {
-      text += "; without a measured clock that split is a guess: the time without overlap is not known";
+      text += "; without a clock that split is a guess: the time without overlap is not known";
     }
     page.add_wrapped("  " + text + ".", 2);
     page.end_line();
@@ -79,10 +88,26 @@ void add_paper_sentence(Page& page, const Answer& answer, const std::vector<cons
   }
 }
 
-void add_remarks(Page& page, const std::vector<const Row*>& rows) {
+void add_remarks(Page& page, const std::vector<const Row*>& rows, bool has_clock) {
   const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
+  const Row& first = *rows.front();
+  if (first.num_gpus.present() && first.num_gpus_with_counters.value() < first.num_gpus.value()) {
+    page.add(fmt::format("  counters of {} of {} gpus: --gpu or --rank shows one alone",
+                         first.num_gpus_with_counters.value(), first.num_gpus.value()),
+             Style::bad);
+    page.end_line();
+  }
+  if (any([](const Row* row) {
+        return row->measured_time_share.present() && row->measured_time_share.value() < 0.95;
+      })) {
+    page.add("  factors of a part: less than 95 % of the time of some operations has counters (measured_time_share)",
+             Style::bad);
+    page.end_line();
+  }
   if (any([](const Row* row) { return row->remainder.present(); })) {
-    page.add("  remainder: clock and what has no value; [clock] f_eff_mhz in chopper.toml would split it", Style::dim);
+    page.add(has_clock ? "  remainder: what has no value, in one factor"
+                       : "  remainder: clock and what has no value; [clock] f_eff_mhz in chopper.toml would split it",
+             Style::dim);
     page.end_line();
   }
   if (any([](const Row* row) {
@@ -121,9 +146,10 @@ void add_decomposition(Page& page, const Answer& answer, bool paper) {
   page.add(head, Style::dim);
   page.end_line();
   for (const Row* row : shown) {
-    page.add(fmt::format("  {:<18} {:>9} {:>8}", cut_middle(printable(label_of(*row)), 18),
-                         duration_text(static_cast<double>(row->d_act_ns)),
-                         share_text(row->d_thr_ns.value() / static_cast<double>(row->d_act_ns))));
+    page.add(
+        fmt::format("  {:<18} {:>9} {:>8}", cut_middle(printable(label_of(*row)), 18),
+                    duration_text(static_cast<double>(row->d_act_ns)),
+                    row->d_act_ns > 0 ? share_text(row->d_thr_ns.value() / static_cast<double>(row->d_act_ns)) : "-"));
     for (const FactorColumn* column : columns) page.add(fmt::format(" {:>9}", factor_text(*row, *column)));
     page.end_line();
   }
@@ -131,7 +157,7 @@ void add_decomposition(Page& page, const Answer& answer, bool paper) {
     page.add(fmt::format("  and {} more: --json, --operation", rows.size() - num_shown), Style::dim);
     page.end_line();
   }
-  add_remarks(page, shown);
+  add_remarks(page, shown, answer.facts.f_eff_mhz.has_value());
   if (!paper) add_paper_sentence(page, answer, rows);
 }
 
@@ -142,18 +168,23 @@ std::string evidence_text(const Answer& answer) {
   if (num_passes == 0)
     return has_clock ? "trace + stated clock; counters would split computation"
                      : "trace alone; telemetry would add clocks, counters would split computation";
-  std::set<std::int64_t> used;
+  std::set<std::int64_t> all, used;
+  std::set<std::pair<std::int64_t, std::int64_t>> gpus;
   double least = 1;
   for (const AlignmentRow& row : answer.alignment) {
+    all.insert(row.pass);
     if (!row.matched_time_share.present() || row.matched_time_share.value() < 0.5) continue;
     used.insert(row.pass);
+    gpus.insert({row.input, row.gpu.present() ? row.gpu.value() : -1});
     least = std::min(least, row.matched_time_share.value());
   }
-  if (used.empty())
-    return fmt::format("trace alone; no counter of {} belongs to its kernels (chopper check)",
-                       num_passes == 1 ? std::string("1 file") : std::to_string(num_passes) + " files");
-  return fmt::format("trace + counters ({} {}, {} of computation){}", used.size(), used.size() == 1 ? "file" : "files",
-                     share_text(least), has_clock ? " + stated clock" : "; a clock would split the remainder");
+  if (used.empty()) return "trace alone; no counters belong to its kernels (chopper check)";
+  std::string text = used.size() == all.size()
+                         ? fmt::format("trace + counters ({} {}", used.size(), used.size() == 1 ? "file" : "files")
+                         : fmt::format("trace + counters ({} of {} files", used.size(), all.size());
+  if (gpus.size() < answer.gpus.size()) text += fmt::format(", {} of {} gpus", gpus.size(), answer.gpus.size());
+  return fmt::format("{}, {} of computation){}", text, share_text(least),
+                     has_clock ? " + stated clock" : "; a clock would split the remainder");
 }
 
 }  // namespace chopper
