@@ -51,6 +51,8 @@ std::string label_of(const Row& row) { return row.phase + " " + row.operation; }
 std::string factor_text(const Row& row, const FactorColumn& column) {
   const Field<double>& value = row.*column.value;
   if (!value.present()) return "-";
+  const double size = std::abs(value.value());
+  if (size >= 1000 || (size > 0 && size < 0.005)) return fmt::format("{:.1e}", value.value());
   std::string text = fmt::format("{:.2f}", value.value());
   const Field<double>&low = row.*column.low, &high = row.*column.high;
   if (!low.present() || !high.present()) return text;

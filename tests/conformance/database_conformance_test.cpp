@@ -75,7 +75,8 @@ TEST(Databases, AreClaimedByOneFormat) {
 TEST(Databases, CutAnywhereAreReadOrRefused) {
   for (const Sample& sample : samples()) {
     const TraceFormat& format = format_named(sample.format);
-    for (std::size_t size = 0; size < sample.bytes.size(); size += size < 1024 || size % 512 > 500 ? 1 : 37)
+    for (std::size_t size = 0; size < sample.bytes.size();
+         size += size < 1024 || size % 512 > 500 ? std::size_t{1} : std::size_t{37})
       ASSERT_EQ(check(format, sample.bytes.substr(0, size)), "") << sample.format << " cut to " << size;
   }
 }
