@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace chopper {
@@ -35,46 +36,52 @@ InputSummary pass_of(std::optional<std::int64_t> rank, AgentForm form, std::int6
   return input;
 }
 
-struct Run {
+struct TestRun {
   std::vector<InputSummary> inputs;
+
+  template <class... Inputs>
+  explicit TestRun(Inputs... all) {
+    (inputs.push_back(std::move(all)), ...);
+  }
   PassGpu find(std::size_t pass) const { return find_pass_gpu(inputs, find_jobs(inputs), pass, 0); }
 };
 
 TEST(PassGpus, TheRankOfTheFileDecides) {
-  const Run run{{trace_of(0, {0}), trace_of(1, {0}), pass_of(1, AgentForm::agent, 9)}};
+  const TestRun run(trace_of(0, {0}), trace_of(1, {0}), pass_of(1, AgentForm::agent, 9));
   const PassGpu found = run.find(2);
   ASSERT_TRUE(found.place.has_value()) << found.reason;
   EXPECT_EQ(found.place->input, 1u);
 }
 
 TEST(PassGpus, TheIndexDecidesWithoutARank) {
-  const Run run{{trace_of(0, {0}), trace_of(1, {1}), pass_of(std::nullopt, AgentForm::agent, 5, 1)}};
+  const TestRun run(trace_of(0, {0}), trace_of(1, {1}), pass_of(std::nullopt, AgentForm::agent, 5, 1));
   const PassGpu found = run.find(2);
   ASSERT_TRUE(found.place.has_value()) << found.reason;
   EXPECT_EQ(found.place->input, 1u);
 }
 
 TEST(PassGpus, OneIndexOnSeveralHostsIsRefused) {
-  const Run run{{trace_of(0, {0}), trace_of(8, {0}), pass_of(std::nullopt, AgentForm::gpu, 0)}};
+  const TestRun run(trace_of(0, {0}), trace_of(8, {0}), pass_of(std::nullopt, AgentForm::gpu, 0));
   const PassGpu found = run.find(2);
   EXPECT_FALSE(found.place.has_value());
   EXPECT_NE(found.reason.find("--set-rank"), std::string::npos) << found.reason;
 }
 
 TEST(PassGpus, TheOnlyGpuIsThatOfTheOnlyDevice) {
-  const Run run{{trace_of(std::nullopt, {4}), pass_of(std::nullopt, AgentForm::agent, 2, 0)}};
+  const TestRun run(trace_of(std::nullopt, {4}), pass_of(std::nullopt, AgentForm::agent, 2, 0));
   EXPECT_TRUE(run.find(1).place.has_value());
 }
 
 TEST(PassGpus, PassesOfOtherGpusAreNotThatOfTheOnlyTrace) {
-  const Run run{{trace_of(0, {0}), pass_of(std::nullopt, AgentForm::gpu, 0), pass_of(std::nullopt, AgentForm::gpu, 3)}};
+  const TestRun run(trace_of(0, {0}), pass_of(std::nullopt, AgentForm::gpu, 0),
+                    pass_of(std::nullopt, AgentForm::gpu, 3));
   EXPECT_TRUE(run.find(1).place.has_value());
   EXPECT_FALSE(run.find(2).place.has_value());
 }
 
 TEST(PassGpus, OrdinalsThatCountProcessorsAreTakenInOrder) {
-  const Run run{{trace_of(std::nullopt, {2, 3}), pass_of(std::nullopt, AgentForm::agent, 4),
-                 pass_of(std::nullopt, AgentForm::agent, 5)}};
+  const TestRun run(trace_of(std::nullopt, {2, 3}), pass_of(std::nullopt, AgentForm::agent, 4),
+                    pass_of(std::nullopt, AgentForm::agent, 5));
   const PassGpu first = run.find(1), second = run.find(2);
   ASSERT_TRUE(first.place && second.place) << first.reason << second.reason;
   EXPECT_EQ(first.place->gpu, 0u);
@@ -82,7 +89,7 @@ TEST(PassGpus, OrdinalsThatCountProcessorsAreTakenInOrder) {
 }
 
 TEST(PassGpus, ARankWithoutATraceIsNamed) {
-  const Run run{{trace_of(0, {0}), pass_of(7, AgentForm::gpu, 0)}};
+  const TestRun run(trace_of(0, {0}), pass_of(7, AgentForm::gpu, 0));
   EXPECT_EQ(run.find(1).reason, "no trace of rank 7");
 }
 
