@@ -286,7 +286,7 @@ void refuse_other_models(std::vector<InputSummary>& inputs, const std::vector<Gp
   for (auto& [place, passes] : by_gpu) {
     const GpuSpec* spec = find_gpu(known, gpu_spec, inputs[place.first].gpus[place.second].name);
     if (spec == nullptr) continue;
-    std::erase_if(passes, [&, &place = place](const PassAlignment* alignment) {
+    std::erase_if(passes, [&](const PassAlignment* alignment) {
       const AgentFacts& agent = inputs[alignment->pass].pass->devices[alignment->device].facts;
       if (agent.product.empty()) return false;
       const GpuSpec* other = find_gpu(known, std::nullopt, agent.product);

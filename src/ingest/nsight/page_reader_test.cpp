@@ -107,7 +107,7 @@ TEST(NsightPage, ReadsARawPage) {
                                                                  {"gpu__time_duration.sum", 250000}}));
   EXPECT_EQ(pass.dispatches.duration_ns, (std::vector<std::int64_t>{500000, 250000}));
   EXPECT_EQ(pass.kernels[1].grid, (Extent{256, 1, 1}));
-  const AgentFacts& facts = summarise_pass(pass).devices[0].facts;
+  const AgentFacts facts = summarise_pass(pass).devices[0].facts;
   EXPECT_EQ(facts.product, "NVIDIA A100");
   EXPECT_EQ(facts.num_cu, 108);
   const HealthLog& health = result.value().health;

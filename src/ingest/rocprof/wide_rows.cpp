@@ -13,7 +13,6 @@ namespace chopper::rocprof {
 namespace {
 
 constexpr std::int64_t kTimeLimit = std::int64_t{1} << 62;
-constexpr double kNoMaximum = std::numeric_limits<double>::quiet_NaN();
 // Times in exponent notation are exact where a double was printed in full, with 15 digits or more unless zeros were
 // dropped, and rounded to 5 or 6 where a spreadsheet has saved the table.
 constexpr int kMinDigits = 10;
