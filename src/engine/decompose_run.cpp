@@ -40,8 +40,10 @@ class JobSamples {
     std::set<std::int64_t> iterations;
     for (const GpuPlace& place : job.gpus) {
       const GpuSummary& gpu = inputs[place.input].gpus[place.gpu];
-      for (std::size_t k = 0; k < gpu.windows.size(); k++) {
-        if (const auto key = iteration_key(job, place, gpu, static_cast<std::int32_t>(k))) iterations.insert(*key);
+      for (const WindowSummary& window : gpu.windows) {
+        if (!window.row.ordinal.present()) continue;  // head, tail
+        const auto ordinal = static_cast<std::int32_t>(window.row.ordinal.value());
+        if (const auto key = iteration_key(job, place, gpu, ordinal)) iterations.insert(*key);
       }
     }
     std::int32_t number = 0;

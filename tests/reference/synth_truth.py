@@ -673,8 +673,10 @@ def main():
         checks.run("dialects", lambda make, found: check_dialects(make, "tiny-fsdp2", found))
         with tempfile.TemporaryDirectory(prefix="synth_truth_") as folder:
             whole = Run(chopper, Path(folder) / "whole", ["--preset", "tiny-fsdp2"])
+            # Those of counter passes are checked by counters_truth.py.
+            of_traces = sorted(name for name in listed["imperfections"] if not name.startswith("pass-"))
             checks.run("list of imperfections",
-                       lambda make, found: found.equal("names", sorted(listed["imperfections"]), sorted(IMPERFECTIONS)))
+                       lambda make, found: found.equal("names", of_traces, sorted(IMPERFECTIONS)))
             arguments = [(name, name) for name in IMPERFECTIONS] + [("clock-offset", "clock-offset:1:-2500"),
                                                                     ("drop-random", "drop-random:2:5")]
             for name, argument in arguments:
