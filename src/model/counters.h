@@ -41,7 +41,7 @@ struct AgentFacts {
   std::int64_t visible_index = kNoNumber;  ///< index over the agents the process could see
   std::int64_t type_index = kNoNumber;     ///< index over the agents of its type, in order of node
   bool is_gpu = false;
-  std::string architecture;  ///< "gfx942"
+  std::string architecture;  ///< "gfx942", "sm_90": as the tables of gpus and metrics call it
   std::string product;       ///< "AMD Instinct MI300X"
   std::string vendor_name;
   std::int64_t num_xcc = kNoNumber;  ///< compute dies of the device, over which instances are summed

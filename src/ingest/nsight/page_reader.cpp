@@ -24,6 +24,19 @@ namespace {
 using rocprof::DispatchRow;
 using rocprof::PassBuilder;
 
+// The compute capability "9.0" as the architecture "sm_90"; what is no capability stays as written.
+std::string architecture_of(std::string_view capability) {
+  std::string name = "sm_";
+  for (const char c : capability) {
+    if (c >= '0' && c <= '9') {
+      name += c;
+    } else if (c != '.') {
+      return std::string(capability);
+    }
+  }
+  return name;
+}
+
 constexpr std::size_t kShownLineBytes = 240;  // in health records and errors: those of the profiler must be readable
 
 bool parse_whole_number(std::string_view text, std::int64_t& number) {
@@ -329,7 +342,7 @@ class PageReader {
     facts.is_gpu = true;
     facts.type_index = number;
     facts.vendor_name = "NVIDIA";
-    if (columns_.capability < cells.size()) facts.architecture = "CC " + std::string(cells[columns_.capability].text);
+    if (columns_.capability < cells.size()) facts.architecture = architecture_of(cells[columns_.capability].text);
     if (columns_.product < cells.size()) facts.product = unquoted(cells[columns_.product], scratch_);
     if (columns_.num_sm < cells.size()) {
       const NumberCell count = parse_number(cells[columns_.num_sm].text, 0);

@@ -82,7 +82,7 @@ TEST(NsightPage, ReadsEveryColumnOfADetailsRow) {
   const CounterPassSummary summary = summarise_pass(pass);
   EXPECT_EQ(summary.num_with_duration, 1);
   EXPECT_EQ(summary.num_timed, 0);
-  EXPECT_EQ(summary.devices[0].facts.architecture, "CC 9.0");
+  EXPECT_EQ(summary.devices[0].facts.architecture, "sm_90");
 }
 
 TEST(NsightPage, ReadsARawPage) {
