@@ -67,11 +67,6 @@ std::vector<std::uint32_t> in_dispatch_order(const CounterPass& pass, std::uint3
     have_times = have_times && table.start_ns[i] != kNoNumber;
   }
   const std::vector<std::int64_t>* order = have_ids ? &table.dispatch_id : have_times ? &table.start_ns : nullptr;
-  // Numbers count within a process: of several in one file time tells the order.
-  if (have_ids && have_times && !rows.empty() && std::any_of(rows.begin(), rows.end(), [&](std::uint32_t row) {
-        return table.process[row] != table.process[rows.front()];
-      }))
-    order = &table.start_ns;
   if (order != nullptr) {
     std::stable_sort(rows.begin(), rows.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return (*order)[a] < (*order)[b]; });
@@ -216,7 +211,10 @@ void transfer_to_uncovered(const ComputeKernelTable& table, const Sides& sides, 
   const std::span<const Dispatch> pass =
       std::span(sides.pass).subspan(best->first_pass, best->last_pass - best->first_pass + 1);
   for (const IterationRange& range : ranges) {
-    if (range.num_kernels == 0 || 2 * range.num_matched >= range.num_kernels) continue;
+    // One of another length is not alike, and many of them beside a long one would cost its length each.
+    const bool is_alike = range.num_kernels <= 2 * best->num_kernels && best->num_kernels <= 2 * range.num_kernels &&
+                          pass.size() <= 2 * best->num_kernels;
+    if (!is_alike || 2 * range.num_matched >= range.num_kernels) continue;
     const Alignment part =
         align({std::span(sides.trace).subspan(range.begin, range.end - range.begin), {}}, {pass, {}});
     for (std::size_t i = 0; i < part.matches.size(); i++) {
@@ -299,6 +297,15 @@ void align_one(const std::vector<InputSummary>& inputs, const Folders& folders, 
   }
 }
 
+// Counters of another product say nothing of this one; empty where both are the same, or one is not known.
+std::string other_product(const AgentFacts& agent, const GpuSummary& gpu, const std::vector<GpuSpec>& known,
+                          const std::optional<std::string>& gpu_spec) {
+  const GpuSpec* spec = find_gpu(known, gpu_spec, gpu.name);
+  const GpuSpec* counted = agent.product.empty() ? nullptr : find_gpu(known, std::nullopt, agent.product);
+  if (spec == nullptr || counted == nullptr || counted->key == spec->key) return "";
+  return "counters of " + counted->name + ", the trace is of " + spec->name;
+}
+
 bool has_several_processes(const CounterPass& pass, std::uint32_t device) {
   std::int64_t first = kNoNumber;
   for (std::size_t i = 0; i < num_rows(pass.dispatches); i++) {
@@ -354,7 +361,9 @@ void note_quality(std::vector<InputSummary>& inputs, const PassAlignment& done) 
 }  // namespace
 
 std::vector<PassAlignment> align_passes(std::vector<InputSummary>& inputs, const std::vector<Job>& jobs,
-                                        const ClassRules& rules, std::string_view user_mark, unsigned threads) {
+                                        const ClassRules& rules, const std::vector<GpuSpec>& known,
+                                        const std::optional<std::string>& gpu_spec, std::string_view user_mark,
+                                        unsigned threads) {
   std::vector<PassAlignment> alignments;
   if (jobs.empty()) return alignments;
   const Folders folders(inputs);
@@ -367,8 +376,12 @@ std::vector<PassAlignment> align_passes(std::vector<InputSummary>& inputs, const
                                                             " has dispatches of several processes in one file: their "
                                                             "order is not that of one trace. Write a file for each"}
                                 : find_pass_gpu(inputs, jobs, p, d);
-      if (!found.place) {
-        inputs[p].health.add(HealthKind::pass_without_gpu, inputs[p].path, found.reason);
+      const std::string refused =
+          found.place ? other_product(inputs[p].pass->devices[d].facts,
+                                      inputs[found.place->input].gpus[found.place->gpu], known, gpu_spec)
+                      : found.reason;
+      if (!refused.empty()) {
+        inputs[p].health.add(HealthKind::pass_without_gpu, inputs[p].path, refused);
         continue;
       }
       if (inputs[found.place->input].gpus[found.place->gpu].compute_kernels == nullptr) continue;

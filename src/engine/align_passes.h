@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "align/align.h"
 #include "catalog/class_rules.h"
+#include "catalog/gpus.h"
 #include "engine/job.h"
 #include "model/health.h"
 #include "model/summary.h"
@@ -44,6 +47,8 @@ inline constexpr double kWarnBelowShare = 0.95, kRefuseBelowShare = 0.5;
 /// Aligns every device of every file of counters with the gpu of a job it belongs to, in order of (pass, device).
 /// Devices that belong to no gpu, and alignments that are poor, are noted in the health of the pass.
 std::vector<PassAlignment> align_passes(std::vector<InputSummary>& inputs, const std::vector<Job>& jobs,
-                                        const ClassRules& rules, std::string_view user_mark, unsigned threads);
+                                        const ClassRules& rules, const std::vector<GpuSpec>& known,
+                                        const std::optional<std::string>& gpu_spec, std::string_view user_mark,
+                                        unsigned threads);
 
 }  // namespace chopper

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,15 +14,7 @@ namespace chopper {
 /// Made once: thousands of files are looked up.
 class Folders {
  public:
-  explicit Folders(const std::vector<InputSummary>& inputs) {
-    for (std::size_t i = 0; i < inputs.size(); i++) {
-      const std::filesystem::path path(inputs[i].full_path);
-      const auto at = inputs_.try_emplace(path.parent_path().string()).first;
-      at->second.push_back(i);
-      folder_of_.push_back(&at->second);
-      name_of_.push_back(path.filename().string());
-    }
-  }
+  explicit Folders(const std::vector<InputSummary>& inputs);
 
   /// Of the inputs beside `input` for which `holds(index)`, the one whose file name has the longest beginning in
   /// common; the first of several. SIZE_MAX where there is none.

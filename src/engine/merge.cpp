@@ -204,11 +204,6 @@ std::vector<JobFacts> facts_of_jobs(const std::vector<Job>& jobs, const std::vec
   return facts;
 }
 
-bool is_shown(const std::vector<InputSummary>& inputs, std::size_t input, std::size_t gpu, const RunOptions& options) {
-  return (!options.only_rank || inputs[input].facts.rank == options.only_rank) &&
-         (!options.only_gpu || inputs[input].gpus[gpu].device == *options.only_gpu);
-}
-
 }  // namespace
 
 Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog run_health, const RunOptions& options) {
@@ -237,10 +232,9 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   note_jobs(summaries, jobs, run_health);
 
   CHOPPER_TRY(const ClassRules classes, embedded_class_rules());
-  const std::vector<PassAlignment> alignments =
-      align_passes(summaries, jobs, classes, options.iteration_mark, std::max(1u, options.threads));
-
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
+  const std::vector<PassAlignment> alignments = align_passes(summaries, jobs, classes, known, options.facts.gpu_spec,
+                                                             options.iteration_mark, std::max(1u, options.threads));
   std::vector<GpuCounters> values;
   if (!alignments.empty() || !options.metrics.empty()) {
     CHOPPER_TRY(const MetricCatalog catalog, load_metrics({}));
@@ -250,8 +244,8 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     }
     CHOPPER_TRY(values, pass_values(summaries, alignments, catalog, known, options.facts.gpu_spec));
     set_kernel_counters(values, summaries);
-    for (InputSummary& input : summaries) input.pass_tables.reset();
   }
+  for (InputSummary& input : summaries) input.pass_tables.reset();
   Answer answer;
   answer.facts = options.facts;
   answer.selection = options.selection;
@@ -303,7 +297,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
                  "there are " + selectable(summaries) + " (chopper report RUN --csv - --grain layer,iteration)"};
   }
   for (const GpuCounters& counters : values) {
-    if (is_shown(summaries, counters.input, counters.gpu, options))
+    if (is_selected(options, summaries[counters.input], summaries[counters.input].gpus[counters.gpu]))
       add_metric_rows(summaries, counters, options, answer);
   }
   for (const DecomposedJob& job : decompose_run(summaries, jobs, values, known, options)) {
@@ -314,7 +308,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     for (GpuSummary& gpu : input.gpus) gpu.compute_kernels.reset();
   }
   for (const PassAlignment& alignment : alignments) {
-    if (is_shown(summaries, alignment.input, alignment.gpu, options))
+    if (is_selected(options, summaries[alignment.input], summaries[alignment.input].gpus[alignment.gpu]))
       answer.alignment.push_back(alignment_row(summaries, alignment));
   }
   answer.jobs = facts_of_jobs(jobs, sources, options.only_rank || options.only_gpu);

@@ -95,7 +95,7 @@ class PassReader {
   PassReader(const InputSummary& trace, const CounterPass& pass, const PassAlignment& alignment, GpuCounters& out)
       : kernels_(*trace.gpus[alignment.gpu].compute_kernels),
         alignment_(alignment),
-        set_(out.sets.front()),
+        set_(*out.set),
         base_(set_),
         metrics_(set_, names_of(pass)),
         reader_(pass),
@@ -199,17 +199,19 @@ class PassReader {
 
   void sum_metrics(std::size_t i, const DispatchValues& values) {
     const ComputeKernelTable& table = kernels_.table;
+    std::vector<MetricSum>& sums = out_.metrics[{table.phase[i], table.operation[i]}];
+    sums.resize(set_.metrics().size());
     for (const std::size_t m : present_) {
+      MetricSum& sum = sums[m];
+      if (sum.num_kernels > 0 && sum.pass != alignment_.pass) continue;  // the first pass that has the metric
       const MetricValue value = metrics_.evaluate(m, values);
       if (!value.ok()) continue;
-      const auto [at, inserted] = out_.metrics.try_emplace({table.phase[i], table.operation[i], m});
-      MetricSum& sum = at->second;
-      if (inserted) {
+      if (sum.num_kernels == 0) {
         sum.pass = alignment_.pass;
         sum.computed_by = metrics_.describe(m, value.choices);
+        sum.maximum = value.value;
       }
-      if (sum.pass != alignment_.pass) continue;  // the first pass that has the metric
-      sum.maximum = sum.num_kernels == 0 ? value.value : std::max(sum.maximum, value.value);
+      sum.maximum = std::max(sum.maximum, value.value);
       sum.numerator += value.numerator;
       sum.denominator += value.denominator;
       sum.num_kernels++;
@@ -251,19 +253,6 @@ void add_types(GpuCounters& out) {
   out.flops_by_type.clear();
 }
 
-// "CC 9.0", as Nsight Compute writes it, to "sm_90".
-std::string architecture_of(const AgentFacts& agent, const GpuSpec* spec) {
-  if (agent.architecture.starts_with("CC ")) {
-    std::string digits = "sm_";
-    for (const char c : agent.architecture) {
-      if (c >= '0' && c <= '9') digits += c;
-    }
-    return digits;
-  }
-  if (!agent.architecture.empty()) return agent.architecture;
-  return spec != nullptr ? spec->architecture : std::string();
-}
-
 // Reads and writes are mostly counted in different passes: blocks of the hardware hold few counters.
 void add_reads_and_writes(GpuCounters& out) {
   for (std::size_t i = 0; i < out.executed_bytes.size(); i++) {
@@ -278,51 +267,30 @@ void note_disagreement(InputSummary& pass, double here, double there) {
       fmt::format("gpu cycles of the same kernels are {:+.1f} % of those in the first pass", 100 * (here / there - 1)));
 }
 
-using PassesByGpu = std::map<std::pair<std::size_t, std::size_t>, std::vector<const PassAlignment*>>;
-
-// Counters of another product say nothing of this one.
-void refuse_other_models(std::vector<InputSummary>& inputs, const std::vector<GpuSpec>& known,
-                         const std::optional<std::string>& gpu_spec, PassesByGpu& by_gpu) {
-  for (auto& [place, passes] : by_gpu) {
-    const GpuSpec* spec = find_gpu(known, gpu_spec, inputs[place.first].gpus[place.second].name);
-    if (spec == nullptr) continue;
-    std::erase_if(passes, [&](const PassAlignment* alignment) {
-      const AgentFacts& agent = inputs[alignment->pass].pass->devices[alignment->device].facts;
-      if (agent.product.empty()) return false;
-      const GpuSpec* other = find_gpu(known, std::nullopt, agent.product);
-      if (other == nullptr || other->key == spec->key) return false;
-      InputSummary& pass = inputs[alignment->pass];
-      pass.health.add(HealthKind::pass_without_gpu, pass.path,
-                      "counters of " + other->name + ", the trace is of " + spec->name);
-      return true;
-    });
-  }
-}
-
 }  // namespace
 
 Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
                                              const std::vector<PassAlignment>& alignments, const MetricCatalog& catalog,
                                              const std::vector<GpuSpec>& known,
                                              const std::optional<std::string>& gpu_spec) {
-  PassesByGpu by_gpu;
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<const PassAlignment*>> by_gpu;
   for (const PassAlignment& alignment : alignments) {
     if (alignment.matched_share() >= kRefuseBelowShare) by_gpu[{alignment.input, alignment.gpu}].push_back(&alignment);
   }
-  refuse_other_models(inputs, known, gpu_spec, by_gpu);
   std::vector<GpuCounters> all;
   for (auto& [place, passes] : by_gpu) {
-    if (passes.empty()) continue;
     const InputSummary& trace = inputs[place.first];
     const GpuSummary& gpu = trace.gpus[place.second];
     const GpuSpec* spec = find_gpu(known, gpu_spec, gpu.name);
     const AgentFacts& agent = inputs[passes.front()->pass].pass->devices[passes.front()->device].facts;
-    const std::string architecture = architecture_of(agent, spec);
+    const std::string architecture = !agent.architecture.empty() ? agent.architecture
+                                     : spec != nullptr           ? spec->architecture
+                                                                 : std::string();
     GpuCounters& out = all.emplace_back();
     out.input = place.first;
     out.gpu = place.second;
     CHOPPER_TRY(MetricSet set, MetricSet::make(catalog, architecture, facts_of_gpu(spec, agent)));
-    out.sets.push_back(std::move(set));
+    out.set = std::move(set);
     resize(out, num_rows(gpu.compute_kernels->table));
     std::vector<PassReader> readers;
     for (const PassAlignment* alignment : passes)
@@ -337,15 +305,13 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
       readers[i].read(true);
       if (readers[i].at_one_clock())
         note_disagreement(inputs[passes[i]->pass], readers[i].cycles_here(), readers[i].cycles_there());
-      out.least_share = std::min(out.least_share, passes[i]->matched_share());
     }
-    out.num_passes = static_cast<std::int64_t>(passes.size());
     for (const PassReader& reader : readers) {
       for (const std::size_t metric : reader.present()) out.missing.erase(metric);
     }
     add_types(out);
     add_reads_and_writes(out);
-    if (out.missing.size() == out.sets.front().metrics().size()) {
+    if (out.missing.size() == out.set->metrics().size()) {
       InputSummary& first = inputs[passes.front()->pass];
       first.health.add(
           HealthKind::counters_without_metric, first.path,

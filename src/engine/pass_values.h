@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "catalog/metric_set.h"
@@ -38,13 +38,11 @@ struct GpuCounters {
   std::vector<std::int64_t> dispatch_id, dispatch_pass;  ///< of gpu_cycles: its number, and the input
   std::vector<MatchBasis> dispatch_basis;                ///< why it is the kernel's
   std::map<std::pair<Phase, StringId>, PassSums> pass_sums;
-  std::map<std::tuple<Phase, StringId, std::size_t>, MetricSum> metrics;  ///< the last is the index of the metric
+  std::map<std::pair<Phase, StringId>, std::vector<MetricSum>> metrics;  ///< by index of the metric
   std::map<std::size_t, std::string> missing;      ///< metrics that no pass has, with what the first pass lacks
-  std::vector<MetricSet> sets;                     ///< one: that of the gpu. In a vector, since it has no empty state
+  std::optional<MetricSet> set;                    ///< that of the gpu; always there
   std::vector<std::vector<double>> flops_by_type;  ///< while passes are read
   std::set<std::int32_t> measured_iterations;      ///< that have dispatches of their own
-  std::int64_t num_passes = 0;
-  double least_share = 1;  ///< of the selected time that has a partner, over its passes
 };
 
 /// Evaluates the metrics of `catalog` for all usable alignments; notes in the health of a pass what disagrees. One

@@ -199,7 +199,7 @@ void add_metric_rows(const std::vector<InputSummary>& inputs, const GpuCounters&
   const InputSummary& input = inputs[counters.input];
   const GpuSummary& gpu = input.gpus[counters.gpu];
   const ComputeKernels& kernels = *gpu.compute_kernels;
-  const MetricSet& set = counters.sets.front();
+  const MetricSet& set = *counters.set;
   std::map<std::pair<Phase, StringId>, std::int64_t> duration_ns;
   for (std::size_t i = 0; i < num_rows(kernels.table); i++) {
     if (kernels.table.selected[i] == 0 || kernels.table.complete[i] == 0) continue;
@@ -221,20 +221,22 @@ void add_metric_rows(const std::vector<InputSummary>& inputs, const GpuCounters&
     row.unit = set.metrics()[metric].unit;
     return row;
   };
-  for (const auto& [key, sum] : counters.metrics) {
-    const auto& [phase, operation, metric] = key;
-    const MetricSet::Metric& about = set.metrics()[metric];
-    if (!is_wanted(about.id)) continue;
-    MetricRow row = row_of({phase, operation}, metric);
-    double value = sum.maximum;
-    if (about.roll_up == RollUp::sum) value = sum.numerator / about.scale;
-    if (about.roll_up == RollUp::ratio_of_sums) value = sum.numerator / sum.denominator / about.scale;
-    row.value = number(value, Reason::zero_value);
-    row.num_kernels = sum.num_kernels;
-    row.measured_time_share = share_field(sum.duration_ns, duration_ns[{phase, operation}], Reason::zero_length);
-    row.pass = static_cast<std::int64_t>(sum.pass);
-    if (!sum.computed_by.empty()) row.computed_by = sum.computed_by;
-    answer.metrics.push_back(std::move(row));
+  for (const auto& [operation, sums] : counters.metrics) {
+    for (std::size_t metric = 0; metric < sums.size(); metric++) {
+      const MetricSum& sum = sums[metric];
+      const MetricSet::Metric& about = set.metrics()[metric];
+      if (sum.num_kernels == 0 || !is_wanted(about.id)) continue;
+      MetricRow row = row_of(operation, metric);
+      double value = sum.maximum;
+      if (about.roll_up == RollUp::sum) value = sum.numerator / about.scale;
+      if (about.roll_up == RollUp::ratio_of_sums) value = sum.numerator / sum.denominator / about.scale;
+      row.value = number(value, Reason::zero_value);
+      row.num_kernels = sum.num_kernels;
+      row.measured_time_share = share_field(sum.duration_ns, duration_ns[operation], Reason::zero_length);
+      row.pass = static_cast<std::int64_t>(sum.pass);
+      if (!sum.computed_by.empty()) row.computed_by = sum.computed_by;
+      answer.metrics.push_back(std::move(row));
+    }
   }
   if (options.metrics.empty()) return;
   for (const auto& [metric, text] : counters.missing) {

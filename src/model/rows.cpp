@@ -59,8 +59,6 @@ std::string_view to_string(Reason reason) {
       return "no_complete_iteration";
     case Reason::peak_exceeded:
       return "peak_exceeded";
-    case Reason::no_counters:
-      return "no_counters";
     case Reason::needs_counter:
       return "needs_counter";
     case Reason::no_theory:

@@ -44,7 +44,6 @@ enum class Reason : std::uint8_t {
   no_memory_totals,
   instances_differ,
   peak_exceeded,
-  no_counters,
   needs_counter,
   no_theory,
   no_executed_work,
@@ -79,16 +78,16 @@ inline constexpr Reason kAllReasons[] = {Reason::rank_unknown,     Reason::devic
                                          Reason::no_peak,          Reason::no_batch,
                                          Reason::no_model,         Reason::no_complete_iteration,
                                          Reason::no_memory_totals, Reason::instances_differ,
-                                         Reason::peak_exceeded,    Reason::no_counters,
-                                         Reason::needs_counter,    Reason::no_theory,
-                                         Reason::no_executed_work, Reason::no_matrix_cycles,
-                                         Reason::no_gpu_cycles,    Reason::no_pass_times,
-                                         Reason::no_peak_clock,    Reason::few_matched,
-                                         Reason::no_clock,         Reason::few_clocks,
-                                         Reason::no_memory_clock,  Reason::unidentifiable,
-                                         Reason::zero_value,       Reason::few_iterations,
-                                         Reason::few_resamples,    Reason::not_in_mode,
-                                         Reason::not_needed,       Reason::no_waits};
+                                         Reason::peak_exceeded,    Reason::needs_counter,
+                                         Reason::no_theory,        Reason::no_executed_work,
+                                         Reason::no_matrix_cycles, Reason::no_gpu_cycles,
+                                         Reason::no_pass_times,    Reason::no_peak_clock,
+                                         Reason::few_matched,      Reason::no_clock,
+                                         Reason::few_clocks,       Reason::no_memory_clock,
+                                         Reason::unidentifiable,   Reason::zero_value,
+                                         Reason::few_iterations,   Reason::few_resamples,
+                                         Reason::not_in_mode,      Reason::not_needed,
+                                         Reason::no_waits};
 
 /// A value, or the reason why there is none, or not applicable (the key is then absent).
 template <class T>

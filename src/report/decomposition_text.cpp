@@ -181,6 +181,8 @@ std::string evidence_text(const Answer& answer) {
     least = std::min(least, row.matched_time_share.value());
   }
   if (used.empty()) return "trace alone; no counters belong to its kernels (chopper check)";
+  if (!has_decomposition(answer) && answer.metrics.empty())
+    return "trace alone; counters of its kernels give no metric (chopper check)";
   std::string text = used.size() == all.size()
                          ? fmt::format("trace + counters ({} {}", used.size(), used.size() == 1 ? "file" : "files")
                          : fmt::format("trace + counters ({} of {} files", used.size(), all.size());
