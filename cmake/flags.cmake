@@ -44,6 +44,8 @@ target_compile_options(
             -Wnon-virtual-dtor
             -Wold-style-cast
             -Wcast-qual)
+# Printed values must not depend on whether a compiler fuses a multiplication with an addition.
+target_compile_options(chopper_flags INTERFACE -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Not -Wnull-dereference: with -O3 g++ 12 reports it inside the standard containers.
   target_compile_options(chopper_flags INTERFACE -Wduplicated-cond)

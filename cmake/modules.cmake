@@ -77,8 +77,6 @@ endif()
 set(catalog_private chopper_use_tomlplusplus)
 set(ingest_private simdjson_lib SQLite::SQLite3)
 set(cli_private chopper_use_CLI11)
-# Written values must not depend on whether a compiler fuses a multiplication with an addition.
-set(synth_options -ffp-contract=off)
 set(synth_private SQLite::SQLite3)  # writes rocpd databases
 
 if(EXISTS "${PROJECT_SOURCE_DIR}/src/ingest/format.h")
@@ -136,7 +134,6 @@ foreach(layer IN LISTS layers)
     chopper_configure(${library})
     target_link_libraries(${library} PUBLIC ${links} PRIVATE ${${module}_private})
     target_compile_definitions(${library} PRIVATE ${${module}_definitions})
-    target_compile_options(${library} PRIVATE ${${module}_options})
   else()
     add_library(${library} INTERFACE)
     target_link_libraries(${library} INTERFACE ${links} ${${module}_private})

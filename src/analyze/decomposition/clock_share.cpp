@@ -18,6 +18,12 @@ constexpr double kLeastClockSpread = 0.05;
 // Repetitions of a kernel differ by about this much; taken where there are too few points to see it.
 constexpr double kAssumedNoise = 0.01;
 constexpr std::size_t kLeastDegrees = 3;
+// A share below this is rounding of sums, not a measurement.
+constexpr double kSharePrecision = 1e-12;
+
+double as_share(double value) {
+  return std::round(std::clamp(value, 0.0, 1.0) / kSharePrecision) * kSharePrecision;
+}
 
 // With x = 1 - f_ref / f time is T (1 - (1 - m) x): the slope is 1 - m.
 struct GpuPoints {
@@ -74,9 +80,9 @@ ClockShare fit_clock_share(std::span<const PassPoint> points, double reference_m
     stretch = student_quantile(1e9);
   }
   const double margin = stretch * noise / std::sqrt(sums.xx);
-  share.value = std::clamp(1 - slope, 0.0, 1.0);
-  share.low = std::clamp(1 - slope - margin, 0.0, 1.0);
-  share.high = std::clamp(1 - slope + margin, 0.0, 1.0);
+  share.value = as_share(1 - slope);
+  share.low = as_share(1 - slope - margin);
+  share.high = as_share(1 - slope + margin);
   share.source = ClockShareSource::passes;
   return share;
 }
