@@ -14,6 +14,7 @@
 
 #include "ingest/format.h"
 #include "support/random.h"
+#include "support/sanitizer.h"
 #include "support/trace_dump.h"
 
 namespace chopper::test {
@@ -89,7 +90,7 @@ TEST(CounterRecords, EveryPrefixHoldsValuesOfTheWhole) {
     const std::string_view folder = input.folder;
     const bool sums_rows =
         folder.ends_with("_dies") || folder.ends_with("long_table") || folder.ends_with("keys_sorted");
-    for (std::size_t size = 0; size<bytes.size(); size += bytes.size()> 3000 ? 3u : 1u) {
+    for (std::size_t size = 0; size < bytes.size(); size += kPlaceStride * (bytes.size() > 3000 ? 3 : 1)) {
       const std::string prefix = bytes.substr(0, size);
       ASSERT_EQ(check(format, prefix), "") << input.folder << " cut to " << size;
       const auto cut = read(format, prefix);
@@ -111,7 +112,7 @@ TEST(CounterRecords, EveryFlippedBitIsReadOrCounted) {
   for (const Input& input : kInputs) {
     const TraceFormat& format = format_called(input.format);
     const std::string bytes = bytes_of(input);
-    for (std::size_t at = 0; at<bytes.size(); at += bytes.size()> 3000 ? 3u : 1u) {
+    for (std::size_t at = 0; at < bytes.size(); at += kPlaceStride * (bytes.size() > 3000 ? 3 : 1)) {
       std::string flipped = bytes;
       const std::size_t bit = random.below(8);
       flipped[at] = static_cast<char>(static_cast<unsigned char>(flipped[at]) ^ (1u << bit));
@@ -123,7 +124,7 @@ TEST(CounterRecords, EveryFlippedBitIsReadOrCounted) {
 TEST(CounterRecords, SeveralDamagesAreTheSameInPieces) {
   for (const Input& input : kInputs) {
     const TraceFormat& format = format_called(input.format);
-    for (std::uint64_t seed = 1; seed <= 150; seed++) {
+    for (std::uint64_t seed = 1; seed <= 150; seed += kPlaceStride) {
       Random random(seed);
       std::string bytes = bytes_of(input);
       for (std::size_t i = 0; i <= random.below(5); i++) {

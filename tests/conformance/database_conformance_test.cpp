@@ -14,6 +14,7 @@
 #include "ingest/format.h"
 #include "support/database.h"
 #include "support/random.h"
+#include "support/sanitizer.h"
 #include "support/trace_dump.h"
 
 namespace chopper::test {
@@ -76,7 +77,7 @@ TEST(Databases, CutAnywhereAreReadOrRefused) {
   for (const Sample& sample : samples()) {
     const TraceFormat& format = format_named(sample.format);
     for (std::size_t size = 0; size < sample.bytes.size();
-         size += size < 1024 || size % 512 > 500 ? std::size_t{1} : std::size_t{37})
+         size += kPlaceStride * (size < 1024 || size % 512 > 500 ? 1 : 37))
       ASSERT_EQ(check(format, sample.bytes.substr(0, size)), "") << sample.format << " cut to " << size;
   }
 }
@@ -105,7 +106,7 @@ TEST(Databases, AnyByteChangedIsReadOrRefused) {
   Random random(11);
   for (const Sample& sample : samples()) {
     const TraceFormat& format = format_named(sample.format);
-    for (std::size_t at = 0; at < sample.bytes.size(); at += 1 + random.below(at < 512 ? 1 : 8)) {
+    for (std::size_t at = 0; at < sample.bytes.size(); at += kPlaceStride * (1 + random.below(at < 512 ? 1 : 8))) {
       std::string bytes = sample.bytes;
       const std::size_t bit = random.below(8);
       bytes[at] = static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (1u << bit));

@@ -13,6 +13,7 @@
 
 #include "base/byte_source.h"
 #include "ingest/format.h"
+#include "support/sanitizer.h"
 #include "support/trace_builder.h"
 #include "support/trace_dump.h"
 
@@ -78,15 +79,6 @@ void expect_same_for_all_pieces(const TraceFormat& format, const std::string& by
     }
   }
 }
-
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-constexpr bool kThreadSanitizer = true;
-#else
-constexpr bool kThreadSanitizer = false;
-#endif
 
 // The same with the few combinations that differ most; for thousands of damaged inputs. What runs on one thread tells
 // the thread sanitizer nothing and takes it ten times as long: there only the others are read.

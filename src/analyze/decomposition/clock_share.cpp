@@ -21,9 +21,7 @@ constexpr std::size_t kLeastDegrees = 3;
 // A share below this is rounding of sums, not a measurement.
 constexpr double kSharePrecision = 1e-12;
 
-double as_share(double value) {
-  return std::round(std::clamp(value, 0.0, 1.0) / kSharePrecision) * kSharePrecision;
-}
+double as_share(double value) { return std::round(std::clamp(value, 0.0, 1.0) / kSharePrecision) * kSharePrecision; }
 
 // With x = 1 - f_ref / f time is T (1 - (1 - m) x): the slope is 1 - m.
 struct GpuPoints {
