@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products and convolutions. A product of [m, k] and [k, n] is 2mnk FLOPs; bytes are both operands, what is
+// Matrix products. A product of [m, k] and [k, n] is 2mnk FLOPs; bytes are both operands, what is
 // added to them, and the result, once each.
 #include <algorithm>
 #include <array>
@@ -236,67 +236,6 @@ std::optional<Work> work_in(Form form, const OperatorInputs& inputs, bool tf32) 
   return std::nullopt;
 }
 
-// FLOPs of a convolution from the gradient of its result, its input and its weight: each element of the larger side of
-// the grid, results or (transposed) inputs, meets one row of the weight. Which of the two it is follows from the
-// channels and, where both fit, from the grids: a transposed convolution does not shrink them.
-std::optional<double> convolution_flops(const Extents& gradient, const Extents& input, const Extents& weight) {
-  if (gradient.size() < 3 || gradient.size() != input.size() || weight.size() != input.size()) return std::nullopt;
-  if (gradient[0] != input[0] || weight[0] <= 0 || weight[1] <= 0) return std::nullopt;
-  const double row = num_elements(std::span(weight).subspan(1));
-  const bool straight = gradient[1] == weight[0] && input[1] % weight[1] == 0;
-  const bool transposed = input[1] == weight[0] && gradient[1] % weight[1] == 0;
-  if (!straight && !transposed) return std::nullopt;
-  bool grows = false;
-  for (std::size_t i = 2; i < input.size(); i++) grows = grows || gradient[i] > input[i];
-  const bool by_gradient = straight && !(transposed && grows);
-  return 2 * num_elements(by_gradient ? gradient : input) * row;
-}
-
-// Names that end in "convolution_backward", with (gradient, input, weight) or, in traces before 2021, (input, gradient,
-// weight).
-constexpr std::array<std::string_view, 5> kBackward = {
-    "aten::convolution_backward", "aten::convolution_backward_overrideable", "aten::miopen_convolution_backward",
-    "aten::mkldnn_convolution_backward", "aten::_slow_conv2d_backward"};
-constexpr std::array<std::string_view, 2> kBackwardInputFirst = {"aten::cudnn_convolution_backward",
-                                                                 "aten::cudnn_convolution_transpose_backward"};
-// One of the two gradients alone; the shape of the weight's gradient is an argument whose value is not kept.
-constexpr std::array<std::string_view, 2> kBackwardOfInput = {"aten::cudnn_convolution_backward_input",
-                                                              "aten::miopen_convolution_backward_input"};
-
-bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// Both gradients: of the input and of the weight. The first layer of a network needs one of them only; which ones were
-// asked for is not kept.
-std::optional<Work> both_gradients(const OperatorInputs& inputs, std::size_t gradient, std::size_t input) {
-  for (std::size_t i = 0; i < 3; i++) {
-    if (!is_tensor(inputs, i)) return std::nullopt;
-  }
-  const auto& a = inputs.arguments;
-  const auto flops = convolution_flops(a[gradient].extents, a[input].extents, a[2].extents);
-  if (!flops) return std::nullopt;
-  const double results = a[input].elements() + a[2].elements();
-  Traffic traffic{inputs};
-  for (std::size_t i = 0; i < 3; i++) traffic.add(i);
-  const auto& type = a[gradient].type;
-  return Work{2 * *flops, traffic.with_result(results, type ? type->bytes : 0),
-              type ? peak_of(*type, true) : PeakKind::none};
-}
-
-// (size of the input, gradient, weight, ...): the channels of the input and its grid are not kept, those of the
-// gradient and the weight are enough.
-std::optional<Work> gradient_of_input(const OperatorInputs& inputs) {
-  if (!is_tensor(inputs, 1) || !is_tensor(inputs, 2)) return std::nullopt;
-  const OperatorInput& gradient = inputs.arguments[1];
-  const OperatorInput& weight = inputs.arguments[2];
-  if (weight.extents.size() < 3 || gradient.extents.size() != weight.extents.size() ||
-      gradient.extents[1] != weight.extents[0])
-    return std::nullopt;
-  const double row = num_elements(std::span(weight.extents).subspan(1));
-  return Work{2 * gradient.elements() * row, 0, gradient.type ? peak_of(*gradient.type, true) : PeakKind::none};
-}
-
 }  // namespace
 
 WorkAnswer matrix_work(std::string_view name, const OperatorInputs& inputs, const WorkAssumptions& assumptions) {
@@ -304,14 +243,6 @@ WorkAnswer matrix_work(std::string_view name, const OperatorInputs& inputs, cons
                                        [](const Product& product, std::string_view n) { return product.name < n; });
   if (found == kProducts.end() || found->name != name) return {};
   return {true, work_in(found->form, inputs, assumptions.tf32_products)};
-}
-
-WorkAnswer convolution_work(std::string_view name, const OperatorInputs& inputs) {
-  if (is_one_of(name, kBackward)) return {true, both_gradients(inputs, 0, 1)};
-  if (is_one_of(name, kBackwardInputFirst)) return {true, both_gradients(inputs, 1, 0)};
-  if (is_one_of(name, kBackwardOfInput)) return {true, gradient_of_input(inputs)};
-  // Forward: the extents of the result follow from stride and padding, whose values are not kept.
-  return {name.find("conv") != std::string_view::npos, std::nullopt};
 }
 
 }  // namespace chopper

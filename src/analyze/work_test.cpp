@@ -94,7 +94,7 @@ TEST(WorkOf, Tf32IsAnAssumption) {
 }
 
 // Backward convolutions: 2 x 2 x |gradient| x |a row of the weight|.
-TEST(WorkOf, ConvolutionsAreKnownBackwardOnly) {
+TEST(WorkOf, BackwardConvolutions) {
   const std::string types =
       R"(["float", "float", "float", "ScalarList", "ScalarList", "ScalarList", "ScalarList", "Scalar", "ScalarList", "Scalar", "ScalarList"])";
   // Gradient [2, 8, 5, 5], weight [8, 4, 3, 3]: 400 x 36 x 2 x 2.
@@ -118,6 +118,82 @@ TEST(WorkOf, ConvolutionsAreKnownBackwardOnly) {
   EXPECT_FALSE(
       work_of("aten::cudnn_convolution_backward_weight", "[[], [2, 8, 5, 5], [2, 4, 10, 10]]", "").has_value());
   EXPECT_FALSE(work_of("aten::convolution_backward", "[[2, 8, 5, 5], [2, 4, 10, 10], [7, 4, 3, 3]]", "").has_value());
+}
+
+// The first layer of a network needs no gradient of its input; the call says which were asked for.
+TEST(WorkOf, BackwardConvolutionsCountWhatWasAskedFor) {
+  const std::string shapes = "[[2, 8, 5, 5], [2, 4, 10, 10], [8, 4, 3, 3], [], [], [], [], [], [], [], []]";
+  const std::string types =
+      R"(["float", "float", "float", "", "ScalarList", "ScalarList", "ScalarList", "Scalar", "ScalarList", "Scalar", ""])";
+  const auto asked = [&](const std::string& mask) {
+    return work_of("aten::convolution_backward", shapes, types, {},
+                   R"(["", "", "", "[0]", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "1", ")" + mask + "\"]");
+  };
+  EXPECT_EQ(*asked("[True, True, False]"), (Work{57600, (400 + 2 * 800 + 2 * 288) * 4, PeakKind::tf32}));
+  EXPECT_EQ(*asked("[False, True, False]"), (Work{28800, (400 + 800 + 288) * 4, PeakKind::tf32}));
+  EXPECT_EQ(*asked("[True, False, False]"), (Work{28800, (400 + 800 + 288) * 4, PeakKind::tf32}));
+}
+
+// Forward convolutions: 2 x |result| x |a row of the weight|, transposed 2 x |input| x |a row|. The first of ResNet-50:
+// 7 x 7 of 3 channels to 64 at stride 2, 224 x 224 to 112 x 112: 118,013,952 multiplications an image.
+TEST(WorkOf, ForwardConvolutionsFromTheirValues) {
+  const std::string types =
+      R"(["c10::BFloat16", "c10::BFloat16", "", "ScalarList", "ScalarList", "ScalarList", "Scalar"])";
+  const std::string first = "[[1, 3, 224, 224], [64, 3, 7, 7], [], [], [], [], []]";
+  const std::string values = R"(["", "", "", "[2, 2]", "[3, 3]", "[1, 1]", "1"])";
+  const auto work = work_of("aten::conv2d", first, types, {}, values);
+  ASSERT_TRUE(work.has_value());
+  EXPECT_EQ(*work, (Work{2 * 118013952.0, 2.0 * (3 * 224 * 224 + 64 * 3 * 49 + 64 * 112 * 112), PeakKind::bf16}));
+  // The same in the order of arguments of the library's own operators.
+  EXPECT_EQ(work_of("aten::miopen_convolution", "[[1, 3, 224, 224], [64, 3, 7, 7], [], [], [], [], []]", types, {},
+                    R"(["", "", "", "[3, 3]", "[2, 2]", "[1, 1]", "1"])"),
+            work);
+  EXPECT_EQ(work_of("aten::cudnn_convolution", "[[1, 3, 224, 224], [64, 3, 7, 7], [], [], [], []]",
+                    R"(["c10::BFloat16", "c10::BFloat16", "ScalarList", "ScalarList", "ScalarList", "Scalar"])", {},
+                    R"(["", "", "[3, 3]", "[2, 2]", "[1, 1]", "1"])"),
+            work);
+  // One number for all dimensions; dilation 2 makes 3 reach as far as 5: 10 - 5 + 1 = 6.
+  EXPECT_EQ(work_of("aten::conv2d", "[[2, 4, 10, 10], [8, 4, 3, 3], [], [], [], [], []]", "", {},
+                    R"(["", "", "", "[1]", "[0]", "[2]", "1"])")
+                ->flops,
+            2 * (2 * 8 * 36) * 36);
+  // Two groups: a row of the weight has half of the channels. The bias is read, too.
+  EXPECT_EQ(
+      work_of(
+          "aten::convolution", "[[2, 4, 10, 10], [8, 2, 3, 3], [8], [], [], [], [], [], []]",
+          R"(["float", "float", "float", "ScalarList", "ScalarList", "ScalarList", "Scalar", "ScalarList", "Scalar"])",
+          {}, R"(["", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "2"])"),
+      std::optional(Work{2.0 * 1600 * 18, 4.0 * (800 + 144 + 8 + 1600), PeakKind::tf32}));
+  // Transposed, 5 x 5 to (5 - 1) 2 + 2 = 10: inputs meet the weight.
+  const auto transposed =
+      work_of("aten::convolution", "[[2, 8, 5, 5], [8, 3, 2, 2], [], [], [], [], [], [], []]",
+              R"(["float", "float", "", "ScalarList", "ScalarList", "ScalarList", "Scalar", "ScalarList", "Scalar"])",
+              {}, R"(["", "", "", "[2, 2]", "[0, 0]", "[1, 1]", "True", "[0, 0]", "2"])");
+  EXPECT_EQ(*transposed, (Work{2.0 * 400 * 12, 4.0 * (400 + 96 + 2 * 6 * 100), PeakKind::tf32}));
+  // Sequences without a batch.
+  EXPECT_EQ(work_of("aten::conv1d", "[[4, 100], [8, 4, 3], [], [], [], [], []]", "", {},
+                    R"(["", "", "", "[1]", "[1]", "[1]", "1"])")
+                ->flops,
+            2 * 800 * 12);
+}
+
+TEST(WorkOf, ForwardConvolutionsThatDoNotFitAreUnknown) {
+  const std::string shapes = "[[2, 4, 10, 10], [8, 4, 3, 3], [], [], [], [], []]";
+  const auto known = [&](const std::string& values, const std::string& of = "aten::conv2d") {
+    return work_of(of, shapes, "", {}, values).has_value();
+  };
+  EXPECT_TRUE(known(R"(["", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "1"])"));
+  EXPECT_FALSE(known(""));                                                       // not recorded
+  EXPECT_FALSE(known(R"(["", "", "", "[1, 1]", "same", "[1, 1]", "1"])"));       // a word
+  EXPECT_FALSE(known(R"(["", "", "", "[0, 0]", "[0, 0]", "[1, 1]", "1"])"));     // no step
+  EXPECT_FALSE(known(R"(["", "", "", "[1, 1, 1]", "[0, 0]", "[1, 1]", "1"])"));  // of three dimensions
+  EXPECT_FALSE(known(R"(["", "", "", "[1, 1]", "[0, 0]", "[9, 9]", "1"])"));     // reaches beyond the input
+  EXPECT_FALSE(known(R"(["", "", "", "[1, -1]", "[0, 0]", "[1, 1]", "1"])"));
+  EXPECT_FALSE(known(R"(["", "", "", "[1, 99999999999999999999]", "[0, 0]", "[1, 1]", "1"])"));
+  EXPECT_FALSE(known(R"(["", "", "", "[1, 1]", "[0, 0]", "[1, 1]"])", "aten::convolution"));  // transposed or not
+  EXPECT_FALSE(work_of("aten::conv2d", "[[2, 5, 10, 10], [8, 4, 3, 3], [], [], [], [], []]", "", {},
+                       R"(["", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "1"])")
+                   .has_value());
 }
 
 // Llama 3 8B, formats 4.8: hidden 4096, feed-forward 14336, 32 heads, 8 of keys, width 128, vocabulary 128256.

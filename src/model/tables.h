@@ -94,7 +94,7 @@ struct HostRangeTable {
   std::vector<std::int64_t> forward_thread;
   std::vector<StringId> shapes;   ///< "Input Dims" of an operator as written, or none
   std::vector<StringId> types;    ///< "Input type" as written, or none
-  std::vector<StringId> values;   ///< "Concrete Inputs" of an attention operator as written, or none
+  std::vector<StringId> values;   ///< "Concrete Inputs" of attention and convolutions as written, or none
   std::vector<RowId> collective;  ///< row of CollectiveTable of `record_param_comms`, or none
   std::vector<std::uint64_t> offset;
 

@@ -147,9 +147,10 @@ EventRows::InputLists& EventRows::inputs_of(StringId operation) {
                                                        "aten::linear",       "aten::matmul"};
   inputs.wanted = !name.starts_with("autograd::") && name.find("Backward") == std::string_view::npos &&
                   std::find(kViews.begin(), kViews.end(), name) == kViews.end();
-  // Values are many, and of attention alone they matter: whether it is causal.
+  // Values are many, and of these alone they matter: whether attention is causal, the steps of a convolution.
   inputs.values_wanted = name.find("attention") != std::string_view::npos ||
-                         name.find("attn") != std::string_view::npos || name.find("mha") != std::string_view::npos;
+                         name.find("attn") != std::string_view::npos || name.find("mha") != std::string_view::npos ||
+                         name.find("conv") != std::string_view::npos;
   return inputs;
 }
 
