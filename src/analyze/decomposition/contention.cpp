@@ -10,7 +10,7 @@
 namespace chopper {
 namespace {
 
-// An instance of the operation: the kernels of one (gpu, iteration, layer).
+// An instance of the operation: the kernels of one (gpu, iteration, micro step, layer).
 struct Instance {
   std::int32_t gpu = 0, layer = kNone, kind = kNone;
   std::size_t iteration = 0;  // position among the iterations
@@ -50,7 +50,7 @@ class InstanceReader {
     for (std::size_t i = 0; i < samples.size();) {
       if (i > 0 && samples[i].iteration != samples[i - 1].iteration) iteration++;
       std::size_t end = i + 1;
-      while (end < samples.size() && key_of(samples[end]) == key_of(samples[i])) end++;
+      while (end < samples.size() && same_instance(samples[end], samples[i])) end++;
       add(samples.subspan(i, end - i), iteration);
       i = end;
     }
@@ -58,9 +58,6 @@ class InstanceReader {
   }
 
  private:
-  static std::tuple<std::int32_t, std::int32_t, std::int32_t> key_of(const KernelSample& s) {
-    return {s.iteration, s.gpu, s.layer};
-  }
   void add(std::span<const KernelSample> kernels, std::size_t iteration) {
     Instance instance;
     instance.gpu = kernels[0].gpu;

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "analyze/decomposition/bootstrap.h"
+#include "analyze/decomposition/factor_order.h"
 
 namespace chopper {
 namespace {
 
 // Spec 8: what covers less than half of the time is not shown.
 constexpr double kLeastShare = 0.5;
-// Steps over the range of m: all values are monotone in m, only their order can change within.
+// Steps over the range of m: all values are monotone in m where all clocks are known, and nearly so else.
 constexpr int kStepsOfM = 16;
 // A change by m below this is none: rounding of clocks to whole megahertz is more.
 constexpr double kNoChange = 1e-3;
@@ -185,14 +186,11 @@ Evidence evidence_of(Factor factor, const Decomposition& result, const FactorVal
 // Values at the ends of the range of m, and whether contention and freq keep their order between.
 void add_ranges(Decomposition& result, const FactorValues& values) {
   for (const Factor f : kFactors) result.factors[index_of(f)].m_low = result.factors[index_of(f)].m_high = values[f];
-  const auto side = [](const FactorValues& at) { return at[Factor::freq] > at[Factor::contention]; };
-  bool keeps_order = values.has(Factor::freq) && values.has(Factor::contention);
   bool is_known = true;
   for (int step = 0; step <= kStepsOfM; step++) {
     FactorRules rules = result.rules;
     rules.m = result.m.low + (result.m.high - result.m.low) * step / kStepsOfM;
     const FactorValues at = factors_of(result.sums, rules);
-    keeps_order = keeps_order && at.has(Factor::freq) && side(at) == side(values);
     for (const Factor f : kFactors) {
       if (!values.has(f)) continue;
       if (!at.has(f)) is_known = false;
@@ -201,7 +199,9 @@ void add_ranges(Decomposition& result, const FactorValues& values) {
       factor.m_high = std::max(factor.m_high, at[f]);
     }
   }
-  result.ranks_freq_and_contention = keeps_order;
+  result.ranks_freq_and_contention =
+      values.has(Factor::freq) && values.has(Factor::contention) &&
+      keeps_order_of_freq_and_contention(result.sums, result.rules, result.m.low, result.m.high);
   if (is_known) return;
   // Passes without times leave everything that rests on D_alone open on one side.
   for (const Factor f : kFactors) {
@@ -315,7 +315,7 @@ void count_samples(std::span<const KernelSample> all, std::span<const KernelSamp
     if (has_counters(s)) result.num_with_counters++;
     const bool first = i == 0 || usable[i - 1].iteration != s.iteration;
     if (first) result.num_iterations++;
-    if (first || usable[i - 1].gpu != s.gpu || usable[i - 1].layer != s.layer) result.num_instances++;
+    if (i == 0 || !same_instance(usable[i - 1], s)) result.num_instances++;
   }
 }
 

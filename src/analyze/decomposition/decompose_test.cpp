@@ -314,5 +314,35 @@ TEST(Decompose, KernelsThatOnlyHelpBelongToTheOperation) {
   EXPECT_EQ(result.num_instances, 1u);
 }
 
+// Unknown m, all passes at one clock, bound by memory: 2,000 cycles that take 1,000 ns at the peak clock and 2,000 ns
+// at the clock of the run; the pass, at a low clock, 3,505.6 ns. freq falls from 2 to 1 and contention from 1.68 to
+// 0.96: freq is the larger one at both ends of the range, and at 1/2 and 9/16, and not at 0.53.
+TEST(Decompose, DoesNotRankWhatCrossesInsideTheRange) {
+  KernelSample s;
+  s.duration_ns = 3363;
+  s.bytes = 10'000;
+  s.memory_theory_ns = 1000;
+  s.compute_theory_ns = 100;
+  s.executed_bytes = 10'000;
+  s.gpu_cycles = 2000;
+  s.pass_duration_ns = 3505.6;
+  s.f_eff_mhz = 1000;
+  DecompositionSettings settings = with_clock();
+  settings.m = {};
+  Decomposition result = decompose(std::vector<KernelSample>{s}, settings);
+  EXPECT_EQ(result.bound, Bound::memory);
+  EXPECT_NEAR(result[Factor::freq].m_high, 2, 1e-12);
+  EXPECT_NEAR(result[Factor::contention].m_high, 1.6815, 1e-12);
+  EXPECT_FALSE(result.ranks_freq_and_contention);
+  settings.m = {.value = 0.53, .low = 0.53, .high = 0.53, .source = ClockShareSource::fact, .clock_spread = 0};
+  result = decompose(std::vector<KernelSample>{s}, settings);
+  EXPECT_LT(result[Factor::freq].value, result[Factor::contention].value);
+  EXPECT_TRUE(result.ranks_freq_and_contention);
+  // A shorter kernel leaves contention the smaller one throughout.
+  s.duration_ns = 3300;
+  settings.m = {};
+  EXPECT_TRUE(decompose(std::vector<KernelSample>{s}, settings).ranks_freq_and_contention);
+}
+
 }  // namespace
 }  // namespace chopper

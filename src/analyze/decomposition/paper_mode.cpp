@@ -11,9 +11,9 @@ namespace {
 
 constexpr double kNsByCycleMhz = 1000;
 
-// One (iteration, layer): sums of its kernels. A counter that one kernel lacks is lacking.
+// One (iteration, micro step, layer): sums of its kernels. A counter that one kernel lacks is lacking.
 struct Instance {
-  std::int32_t iteration = 0, layer = kNone;
+  std::int32_t iteration = 0;
   std::int64_t start_ns = 0, end_ns = 0;
   double duration_ns = 0, overlap_ns = 0, theory_ns = 0;
   double flops = 0, executed = 0, busy = 0, capacity = 0, cycles = 0;
@@ -38,15 +38,17 @@ void add(const KernelSample& s, Instance& instance) {
 
 std::vector<Instance> instances_of(std::span<const KernelSample> samples, std::int32_t gpu) {
   std::vector<Instance> instances;
-  for (const KernelSample& s : usable_samples(samples)) {
+  const KernelSample* last = nullptr;
+  const std::vector<KernelSample> usable = usable_samples(samples);
+  for (const KernelSample& s : usable) {
     if (s.gpu != gpu) continue;
-    if (instances.empty() || instances.back().iteration != s.iteration || instances.back().layer != s.layer) {
+    if (last == nullptr || !same_instance(*last, s)) {
       instances.emplace_back();
       instances.back().iteration = s.iteration;
-      instances.back().layer = s.layer;
       instances.back().start_ns = s.start_ns;
       instances.back().end_ns = s.start_ns;
     }
+    last = &s;
     add(s, instances.back());
   }
   return instances;
@@ -103,6 +105,8 @@ PaperDecomposition decompose_as_paper(std::span<const KernelSample> samples, std
     std::erase_if(instances, [](const Instance& instance) { return !instance.has_counters(); });
   }
   result.num_instances = instances.size();
+  for (std::size_t i = 0; i < instances.size(); i++)
+    if (i == 0 || instances[i].iteration != instances[i - 1].iteration) result.num_iterations++;
   const double theory = median(instances, [](const Instance& i) { return i.theory_ns; });
   const double actual = median(instances, [](const Instance& i) { return i.duration_ns; });
   if (!(theory > 0) || !(actual > 0)) {

@@ -14,7 +14,9 @@
 namespace chopper {
 
 struct PaperDecomposition {
-  std::size_t num_instances = 0;  ///< (iteration, layer) of the gpu that have counters; without any: all of the gpu
+  /// (iteration, micro step, layer) of the gpu that have counters; without any: all of the gpu.
+  std::size_t num_instances = 0;
+  std::size_t num_iterations = 0;  ///< they are of
   bool has_counters = false;
   double d_thr_ns = 0;  ///< median over instances of compute theory
   double d_act_ns = 0;  ///< median over instances of summed kernel durations

@@ -42,6 +42,19 @@ TEST(PaperMode, RanksInstancesByOverlap) {
   EXPECT_EQ(paper.middle_overlap_ratio, 0.5);
 }
 
+TEST(PaperMode, MicroStepsAreInstancesOfTheirOwn) {
+  std::vector<KernelSample> samples = {instance(0, 2400, 0.9), instance(0, 2000, 0.0)};
+  samples[0].micro_step = 0;
+  samples[1].micro_step = 1;
+  samples.push_back(samples[0]);
+  samples.back().iteration = 1;
+  const PaperDecomposition paper = decompose_as_paper(samples, 0, 2000);
+  EXPECT_EQ(paper.num_instances, 3u);
+  EXPECT_EQ(paper.num_iterations, 2u);
+  EXPECT_EQ(paper.d_act_ns, 2400);
+  EXPECT_EQ(paper.d_thr_ns, 1000);  // not of two passes
+}
+
 TEST(PaperMode, OverlapFactorIsAtLeastOne) {
   const std::vector<KernelSample> faster = {instance(0, 2400, 0.1), instance(1, 2000, 0.5), instance(2, 2000, 0.6),
                                             instance(3, 2000, 0.7)};

@@ -11,7 +11,7 @@ namespace chopper {
 namespace {
 
 auto integers_of(const KernelSample& s) {
-  return std::tie(s.iteration, s.gpu, s.layer, s.start_ns, s.duration_ns, s.overlap_ns, s.collective);
+  return std::tie(s.iteration, s.gpu, s.micro_step, s.layer, s.start_ns, s.duration_ns, s.overlap_ns, s.collective);
 }
 
 // Bits order any two doubles, unmeasured ones too.

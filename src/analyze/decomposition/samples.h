@@ -26,6 +26,7 @@ struct KernelSample {
   std::int32_t gpu = 0;             ///< dense
   std::int32_t iteration = 0;       ///< dense ordinal, shared by all gpus
   std::int32_t layer = kNone;       ///< index of the layer
+  std::int32_t micro_step = kNone;  ///< forward-backward pass of the iteration, where that is known
   std::int32_t collective = kNone;  ///< kind of the collective that overlaps it most
   std::int64_t start_ns = 0;        ///< in the runtime trace; only differences on one gpu matter
   std::int64_t duration_ns = 0;     ///< in the runtime trace
@@ -58,6 +59,11 @@ inline bool has_theory(const KernelSample& sample) {
 inline bool has_counters(const KernelSample& sample) {
   return is_measured(sample.executed_flops) || is_measured(sample.executed_bytes) ||
          is_measured(sample.matrix_busy_cycles) || is_measured(sample.gpu_cycles);
+}
+
+/// Whether two samples are of one instance: what a gpu runs of a layer in a micro step of an iteration.
+inline bool same_instance(const KernelSample& a, const KernelSample& b) {
+  return a.iteration == b.iteration && a.gpu == b.gpu && a.micro_step == b.micro_step && a.layer == b.layer;
 }
 
 /// Samples that have theory, in an order that does not depend on the one they came in: results are the same to the last

@@ -127,6 +127,8 @@ AloneTimes alone_times(const Sums& sums, double f_peak_mhz, double m) {
   const double at_peak = (1 - m) * kNsByCycleMhz * clock.cycles / f_peak_mhz + m * clock.pass_time;
   if (!(at_peak > 0) || !(at_clock > 0)) return alone;
   alone.freq = at_clock / at_peak;
+  alone.clocked_ns = at_clock;
+  alone.clocked_at_peak_ns = at_peak;
   if (sums[Sum::memory_duration] > 0) alone.mem_clock = (scalable + m * clock.pass_time * clock.mean_g) / at_clock;
   return alone;
 }

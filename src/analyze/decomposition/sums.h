@@ -83,6 +83,8 @@ struct AloneTimes {
   double at_peak_ns = kNotMeasured;  ///< D(f_peak, g_pass)
   double freq = kNotMeasured;        ///< D(f_eff, g_pass) / D(f_peak, g_pass)
   double mem_clock = kNotMeasured;   ///< D(f_eff, g_eff) / D(f_eff, g_pass)
+  // Of the samples whose clock is known: what freq is the ratio of.
+  double clocked_ns = kNotMeasured, clocked_at_peak_ns = kNotMeasured;
 };
 
 /// Needs a peak clock; with m > 0 pass times as well.
