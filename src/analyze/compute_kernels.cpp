@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analyze/decomposition/concurrency.h"
+#include "analyze/model_theory.h"
 #include "analyze/timeline.h"
 #include "analyze/work.h"
 
@@ -33,6 +34,7 @@ class OperatorWork {
 
   void append(std::uint32_t row, ComputeKernelTable& table) {
     double flops = kUnknown, bytes = kUnknown, flops_ns = kUnknown, bytes_ns = kUnknown;
+    TheorySource source = TheorySource::none;
     const RowId range = labels_.operation_range[row];
     if (range != kNoRow) {
       const std::uint32_t at = index_of(range);
@@ -41,12 +43,25 @@ class OperatorWork {
         const std::optional<Work>& work =
             cache_.work_of(ranges.name[at], ranges.shapes[at], ranges.types[at], ranges.values[at]);
         if (work) tell(*work, share_of(row, at), flops, bytes, flops_ns, bytes_ns);
+        if (work) source = TheorySource::shapes;
       }
     }
+    table.theory.push_back(source);
     table.flops.push_back(flops);
     table.bytes.push_back(bytes);
     table.flops_ns.push_back(flops_ns);
     table.bytes_ns.push_back(bytes_ns);
+  }
+
+  /// What else the labels say of the kernel. Recorded shapes that tell nothing, and sequences of several lengths, are
+  /// no work of the model.
+  KernelOrigin origin_of(std::uint32_t row) const {
+    KernelOrigin origin{labels_.operation_range[row], labels_.gpu_class[row], labels_.recompute[row] != 0, false};
+    if (origin.operator_range == kNoRow) return origin;
+    const std::uint32_t at = index_of(origin.operator_range);
+    const std::string_view name = trace_.strings.view(trace_.ranges.name[at]);
+    origin.shapes_differ = trace_.ranges.shapes[at] != kNoString || name.find("varlen") != std::string_view::npos;
+    return origin;
   }
 
  private:
@@ -159,7 +174,8 @@ void add_windows(const DeviceWork& work, ComputeKernels& kept) {
 }  // namespace
 
 ComputeKernels keep_compute_kernels(const TraceTables& trace, const GpuWorkLabels& labels, const DeviceWork& work,
-                                    const SelectedRows& selected, const GpuSpec* spec) {
+                                    const SelectedRows& selected, const GpuSpec* spec, const ModelFacts* model,
+                                    std::string_view shown) {
   const GpuWorkTable& gpu = trace.gpu_work;
   ComputeKernels kept;
   ComputeKernelTable& table = kept.table;
@@ -177,6 +193,7 @@ ComputeKernels keep_compute_kernels(const TraceTables& trace, const GpuWorkLabel
   const bool any_complete = std::any_of(complete.begin(), complete.end(), [](std::uint8_t c) { return c != 0; });
   const GpuRows rows = in_launch_order(trace, labels, work);
   for (const std::uint32_t row : rows) operators.count(row);
+  std::vector<KernelOrigin> origins;
   for (const std::uint32_t row : rows) {
     const std::int32_t k = labels.iteration[row];
     const Interval kernel = interval_of(gpu, row);
@@ -196,8 +213,11 @@ ComputeKernels keep_compute_kernels(const TraceTables& trace, const GpuWorkLabel
     table.complete.push_back(k >= 0 && (!any_complete || complete[static_cast<std::size_t>(k)] != 0) ? 1 : 0);
     table.comm_copy.push_back(labels.comm_copy[row]);
     operators.append(row, table);
+    origins.push_back(operators.origin_of(row));
     table.offset.push_back(gpu.offset[row]);
   }
+  number_micro_steps(labels.iterations, model != nullptr ? model->facts.micro_steps : std::nullopt, origins, table);
+  if (model != nullptr) add_model_work(model->facts, model->shards, spec, origins, shown, kept);
   add_windows(work, kept);
   return kept;
 }

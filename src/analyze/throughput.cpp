@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyze/model_work.h"
 #include "base/wrapping.h"
 
 namespace chopper {
@@ -141,9 +142,8 @@ StepFlops by_model(const std::optional<OfSequence>& one, std::optional<double> s
 }
 
 std::optional<double> head_dim_of(const RunFacts& facts) {
-  if (facts.head_dim) return real(*facts.head_dim);
-  if (!facts.hidden || !facts.heads || *facts.hidden % *facts.heads != 0) return std::nullopt;
-  return real(*facts.hidden / *facts.heads);
+  const auto width = head_width(facts);
+  return width ? std::optional(real(*width)) : std::nullopt;
 }
 
 }  // namespace

@@ -188,6 +188,9 @@ std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLa
   const SelectedRows selected(options.selection, labels);
   HostBlockers blockers;
   if (options.blockers != nullptr) blockers = find_host_blockers(trace, labels, *options.blockers);
+  std::optional<ModelFacts> model;
+  if (options.keep_compute && options.facts != nullptr && options.dimensions != nullptr)
+    model.emplace(ModelFacts{*options.facts, model_shards(*options.facts, trace, labels, *options.dimensions)});
   for (auto& [device, rows] : rows_by_device(gpu)) {
     GpuSummary& summary = summaries.emplace_back();
     summary.device = device;
@@ -211,11 +214,12 @@ std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLa
     if (times != nullptr) tasks.emplace_back([&] { set_times(trace, labels, work, *times); });
     if (options.keep_compute) {
       tasks.emplace_back([&] {
-        summary.compute_kernels =
-            std::make_shared<const ComputeKernels>(keep_compute_kernels(trace, labels, work, selected, spec));
+        summary.compute_kernels = std::make_shared<const ComputeKernels>(
+            keep_compute_kernels(trace, labels, work, selected, spec, model ? &*model : nullptr, options.shown));
       });
     }
     run_tasks(options.threads, tasks);
+    if (summary.compute_kernels != nullptr) health.merge(summary.compute_kernels->notes);
   }
   return summaries;
 }

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "analyze/operations.h"
+#include "catalog/group_dimensions.h"
 #include "catalog/host_blockers.h"
+#include "catalog/run_facts.h"
 #include "model/selection.h"
 #include "model/summary.h"
 #include "model/trace.h"
@@ -40,6 +42,9 @@ struct SummaryOptions {
   std::optional<std::string> gpu_spec;         ///< key of the one that was stated
   const HostBlockerRules* blockers = nullptr;  ///< nullptr: none are looked for
   bool keep_compute = false;                   ///< fill GpuSummary::compute_kernels
+  /// Both, or nullptr: the work of kernels without shapes is not told.
+  const RunFacts* facts = nullptr;
+  const GroupDimensionRules* dimensions = nullptr;
   unsigned threads = 1;
 };
 

@@ -67,6 +67,8 @@ class JobSamples {
       sample.gpu = number;
       sample.iteration = *iteration;
       if (instances.insert(table.instance[i]).second) operation->num_instances++;
+      if (table.theory[i] == TheorySource::shapes) operation->by_shapes = true;
+      if (table.theory[i] == TheorySource::model) operation->by_model = true;
       if (table.overlapped_with[i] != kNoString)
         sample.collective = collectives_.of(std::string(kernels.strings.view(table.overlapped_with[i])));
     }
@@ -143,6 +145,7 @@ KernelSample sample_of(const ComputeKernels& kernels, const GpuCounters* counter
   const ComputeKernelTable& table = kernels.table;
   KernelSample sample;
   if (table.layer[i] >= 0) sample.layer = table.layer[i];
+  sample.micro_step = table.micro_step[i];
   sample.start_ns = table.start_ns[i];
   sample.duration_ns = table.duration_ns[i];
   sample.overlap_ns = table.overlap_ns[i];

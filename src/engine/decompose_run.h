@@ -23,7 +23,8 @@ using OperationName = std::pair<Phase, std::string>;
 /// An operation of a job over the selection.
 struct DecomposedOperation {
   std::vector<KernelSample> samples;  ///< gone once decomposed
-  std::int64_t num_instances = 0;     ///< executions
+  std::int64_t num_instances = 0;            ///< executions
+  bool by_shapes = false, by_model = false;  ///< what tells the work
   Decomposition measured;
   PaperDecomposition paper;
   Roofline roofline;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "catalog/gpus.h"
+#include "engine/impossible_counters.h"
 
 namespace chopper {
 namespace {
@@ -92,13 +93,15 @@ double value_of(const PassMetrics& metrics, std::size_t metric, const DispatchVa
 // One alignment into the counters of its gpu.
 class PassReader {
  public:
-  PassReader(const InputSummary& trace, const CounterPass& pass, const PassAlignment& alignment, GpuCounters& out)
+  PassReader(const InputSummary& trace, const CounterPass& pass, const PassAlignment& alignment, const GpuSpec* spec,
+             GpuCounters& out)
       : kernels_(*trace.gpus[alignment.gpu].compute_kernels),
         alignment_(alignment),
         set_(*out.set),
         base_(set_),
         metrics_(set_, names_of(pass)),
         reader_(pass),
+        impossible_(trace, alignment.gpu, spec),
         out_(out) {
     for (std::size_t m = 0; m < set_.metrics().size(); m++) {
       const std::optional<Unavailable> missing = metrics_.missing(m);
@@ -113,6 +116,7 @@ class PassReader {
 
   bool has_matrix() const { return has_matrix_; }
   const std::vector<std::size_t>& present() const { return present_; }
+  const ImpossibleCounters& impossible() const { return impossible_; }
 
   /// `ambiguous`: of matches beside which another one is as likely; else of all others.
   void read(bool ambiguous) {
@@ -149,27 +153,38 @@ class PassReader {
   }
 
   // Of all types of the architecture, or type by type: passes hold few counters, and may count types apart.
-  void read_flops(std::size_t i, const DispatchValues& values) {
+  void read_flops(std::size_t i, std::uint32_t dispatch, const DispatchValues& values) {
+    const bool is_first = std::isnan(out_.executed_flops[i]) && out_.flops_pass[i] == kNoNumber;
     keep_first(out_.executed_flops, i, value_of(metrics_, base_.executed_flops, values));
+    bool counts = !std::isnan(out_.executed_flops[i]);
     for (std::size_t t = 0; t < base_.flops_by_type.size(); t++) {
       const double flops = value_of(metrics_, base_.flops_by_type[t], values);
       if (std::isnan(flops)) continue;
       if (out_.flops_by_type.size() <= t) out_.flops_by_type.resize(base_.flops_by_type.size());
       if (out_.flops_by_type[t].empty()) out_.flops_by_type[t].assign(out_.gpu_cycles.size(), kNoValue);
       keep_first(out_.flops_by_type[t], i, flops);
+      counts = true;
     }
+    if (!is_first || !counts) return;
+    out_.flops_dispatch[i] = reader_.pass().dispatches.dispatch_id[dispatch];
+    out_.flops_pass[i] = static_cast<std::int64_t>(alignment_.pass);
   }
 
   void read_base(std::size_t i, std::uint32_t dispatch, const DispatchValues& values) {
-    read_flops(i, values);
+    read_flops(i, dispatch, values);
     keep_first(out_.executed_bytes, i, value_of(metrics_, base_.executed_bytes, values));
     keep_first(out_.read_bytes, i, value_of(metrics_, base_.read_bytes, values));
     keep_first(out_.write_bytes, i, value_of(metrics_, base_.write_bytes, values));
     const double cycles = value_of(metrics_, base_.gpu_cycles, values);
     const double duration = value_of(metrics_, base_.pass_duration, values);
+    const double matrix_busy = value_of(metrics_, base_.matrix_busy, values);
+    const double matrix_cycles = value_of(metrics_, base_.matrix_cycles, values);
+    if (alignment_.is_copy[i] == 0) {  // else the same dispatch again
+      impossible_.add(reader_.pass().dispatches.dispatch_id[dispatch], matrix_busy, matrix_cycles, cycles, duration);
+    }
     if (std::isnan(out_.matrix_busy_cycles[i])) {
-      out_.matrix_busy_cycles[i] = value_of(metrics_, base_.matrix_busy, values);
-      out_.matrix_cycles[i] = value_of(metrics_, base_.matrix_cycles, values);
+      out_.matrix_busy_cycles[i] = matrix_busy;
+      out_.matrix_cycles[i] = matrix_cycles;
     }
     if (std::isnan(cycles)) return;
     if (std::isnan(out_.gpu_cycles[i])) {
@@ -225,6 +240,7 @@ class PassReader {
   BaseMetrics base_;
   PassMetrics metrics_;
   DispatchReader reader_;
+  ImpossibleCounters impossible_;
   GpuCounters& out_;
   std::vector<std::size_t> present_;  // metrics the pass may have values of
   bool has_matrix_ = false;
@@ -236,6 +252,8 @@ void resize(GpuCounters& out, std::size_t n) {
        {&out.executed_flops, &out.executed_bytes, &out.read_bytes, &out.write_bytes, &out.matrix_busy_cycles,
         &out.matrix_cycles, &out.gpu_cycles, &out.pass_duration_ns})
     column->assign(n, kNoValue);
+  out.flops_dispatch.assign(n, kNoNumber);
+  out.flops_pass.assign(n, kNoNumber);
   out.dispatch_id.assign(n, kNoNumber);
   out.dispatch_pass.assign(n, kNoNumber);
   out.dispatch_basis.assign(n, MatchBasis::none);
@@ -294,7 +312,7 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     resize(out, num_rows(gpu.compute_kernels->table));
     std::vector<PassReader> readers;
     for (const PassAlignment* alignment : passes)
-      readers.emplace_back(trace, *inputs[alignment->pass].pass_tables, *alignment, out);
+      readers.emplace_back(trace, *inputs[alignment->pass].pass_tables, *alignment, spec, out);
     // Cycles come from the pass that counts the matrix units: utilisation is a ratio of counts of one pass.
     std::vector<std::size_t> order(passes.size());
     for (std::size_t i = 0; i < order.size(); i++) order[i] = i;
@@ -306,11 +324,13 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
       if (readers[i].at_one_clock())
         note_disagreement(inputs[passes[i]->pass], readers[i].cycles_here(), readers[i].cycles_there());
     }
+    for (std::size_t i = 0; i < passes.size(); i++) readers[i].impossible().note(inputs[passes[i]->pass]);
     for (const PassReader& reader : readers) {
       for (const std::size_t metric : reader.present()) out.missing.erase(metric);
     }
     add_types(out);
     add_reads_and_writes(out);
+    note_too_few_flops(out, inputs);
     if (out.missing.size() == out.set->metrics().size()) {
       InputSummary& first = inputs[passes.front()->pass];
       first.health.add(

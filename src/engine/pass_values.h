@@ -37,6 +37,7 @@ struct GpuCounters {
   std::vector<double> read_bytes, write_bytes;           ///< parts of executed_bytes
   std::vector<std::int64_t> dispatch_id, dispatch_pass;  ///< of gpu_cycles: its number, and the input
   std::vector<MatchBasis> dispatch_basis;                ///< why it is the kernel's
+  std::vector<std::int64_t> flops_dispatch, flops_pass;  ///< likewise of executed_flops
   std::map<std::pair<Phase, StringId>, PassSums> pass_sums;
   std::map<std::pair<Phase, StringId>, std::vector<MetricSum>> metrics;  ///< by index of the metric
   std::map<std::size_t, std::string> missing;      ///< metrics that no pass has, with what the first pass lacks

@@ -131,6 +131,10 @@ void drop_intervals(DecompositionRow& row) {
   }
 }
 
+std::string theory_source_of(const DecomposedOperation& operation) {
+  return operation.by_shapes && operation.by_model ? "mixed" : operation.by_model ? "model" : "shapes";
+}
+
 DecompositionRow measured_row(const OperationName& name, const DecomposedOperation& operation) {
   const Decomposition& d = operation.measured;
   DecompositionRow row;
@@ -139,6 +143,7 @@ DecompositionRow measured_row(const OperationName& name, const DecomposedOperati
   row.mode = "measured";
   row.bound = std::string(to_string(d.bound));
   row.num_instances = operation.num_instances;
+  row.theory_source = theory_source_of(operation);
   row.num_iterations = static_cast<std::int64_t>(d.num_iterations);
   row.d_thr_ns = number(d.d_thr_ns, Reason::no_theory);
   row.d_act_ns = static_cast<std::int64_t>(std::llround(d.d_act_ns));
@@ -156,13 +161,16 @@ DecompositionRow measured_row(const OperationName& name, const DecomposedOperati
   return row;
 }
 
-DecompositionRow paper_row(const OperationName& name, const PaperDecomposition& d) {
+DecompositionRow paper_row(const OperationName& name, const DecomposedOperation& operation) {
+  const PaperDecomposition& d = operation.paper;
   DecompositionRow row;
   row.phase = to_string(name.first);
   row.operation = name.second;
   row.mode = "paper";
   row.bound = std::string(to_string(Bound::compute));
   row.num_instances = static_cast<std::int64_t>(d.num_instances);
+  row.num_iterations = static_cast<std::int64_t>(d.num_iterations);
+  row.theory_source = theory_source_of(operation);
   row.d_thr_ns = number(d.d_thr_ns, Reason::no_theory);
   row.d_act_ns = static_cast<std::int64_t>(std::llround(d.d_act_ns));
   for (std::size_t f = 0; f < kNumFactors; f++) {
@@ -188,7 +196,7 @@ void add_decomposition_rows(const DecomposedJob& job, const Field<std::int64_t>&
     if (job.num_measured_iterations < 2) drop_intervals(measured);
     answer.decomposition.push_back(std::move(measured));
     if (!operation.paper.has_counters || operation.paper.d_thr_ns <= 0) continue;
-    DecompositionRow paper = paper_row(name, operation.paper);
+    DecompositionRow paper = paper_row(name, operation);
     paper.job = number;
     answer.decomposition.push_back(std::move(paper));
   }

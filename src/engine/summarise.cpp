@@ -10,6 +10,7 @@
 #include "attribute/attribute.h"
 #include "attribute/counted_launches.h"
 #include "attribute/range_facts.h"
+#include "catalog/group_dimensions.h"
 #include "engine/engine.h"
 #include "engine/recognise.h"
 #include "engine/rules.h"
@@ -212,6 +213,9 @@ Result<InputSummary> summarise(const RunFiles::File& file, const RunOptions& opt
   CHOPPER_TRY(const HostBlockerRules blockers, embedded_host_blocker_rules());
   how.blockers = &blockers;
   how.keep_compute = options.keep_compute;
+  CHOPPER_TRY(const GroupDimensionRules dimensions, embedded_group_dimension_rules());
+  how.facts = &options.facts;
+  how.dimensions = &dimensions;
   how.threads = threads;
   summary.gpus = summarise_gpus(trace, labels, how, summary.health, options.keep_kernels ? &times : nullptr);
   if (options.keep_compute) summary.numbered_marks = numbered_marks_of(trace, rules->iteration_mark);

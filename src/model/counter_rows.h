@@ -87,6 +87,7 @@ struct DecompositionRow {
   std::int64_t num_instances = 0;
   Field<std::int64_t> num_iterations;
   Field<double> d_thr_ns;
+  std::string theory_source;
   std::int64_t d_act_ns = 0;
   Field<std::int64_t> without_theory_ns;
   Field<std::int64_t> num_gpus, num_gpus_with_counters;
@@ -127,9 +128,11 @@ struct DecompositionRow {
         Column{"num_instances", &R::num_instances, "", "executions of the operation"},
         Column{"num_iterations", &R::num_iterations, "", "iterations they are of"},
         Column{"d_thr_ns", &R::d_thr_ns, "ns", "theory: work at the peaks of the gpu"},
+        Column{"theory_source", &R::theory_source, "",
+               "what tells the work: shapes (recorded), model (of the facts), mixed"},
         Column{"d_act_ns", &R::d_act_ns, "ns", "summed durations of the kernels in the trace"},
         Column{"without_theory_ns", &R::without_theory_ns, "ns",
-               "durations of its kernels that no shape tells the work of: not in d_act"},
+               "durations of its kernels that nothing tells the work of: not in d_act"},
         Column{"num_gpus", &R::num_gpus, "", "gpus of the selection"},
         Column{"num_gpus_with_counters", &R::num_gpus_with_counters, "", "of them, with counters"},
         Column{"measured_time_share", &R::measured_time_share, "", "share of d_act of kernels with counters"},

@@ -79,6 +79,11 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
     {"pass_not_aligned", Severity::note, "less than 50 % of the time of computation has a partner in a counter pass", "this pass is in no figure"},
     {"passes_disagree", Severity::note, "gpu cycles of the same kernels differ by more than 5 % between counter passes", "factors that mix these passes are less sure; kernels bound by memory take more cycles at a higher clock"},
     {"counters_without_metric", Severity::note, "no metric is made of the counters of a gpu", "these counters are in no figure"},
+    {"model_tells_no_work", Severity::note, "products without recorded shapes whose work the model of the facts does not tell", "these kernels have no theory: they are not in the decomposition"},
+    {"model_disagrees", Severity::note, "recorded shapes tell other FLOPs than the model of the facts, by more than 1 %", "shapes stand; throughput by the model, and operations without shapes, are doubtful"},
+    {"impossible_utilisation", Severity::note, "counters of a pass say that matrix units were busy for more than all cycles", "values are kept: units and rate of these kernels are doubtful"},
+    {"impossible_clock", Severity::note, "cycles over time of a pass are a clock above 1.2 times the highest of the gpu", "values are kept: rate, contention and clock of these kernels are doubtful"},
+    {"too_few_flops", Severity::note, "a pass counted more than 5 % fewer FLOPs than the work of an operation needs", "values are kept: padding below 1 is a counter that lacks some, or work that is not done"},
     {"rows_not_read", Severity::note, "rows of a database that this build makes no use of", kNoCost},
     {"foreign_file", Severity::note, "files in the directory that are not traces", kNoCost},
 }};

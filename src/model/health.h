@@ -85,6 +85,11 @@ enum class HealthKind : std::uint8_t {
   pass_not_aligned,
   passes_disagree,
   counters_without_metric,
+  model_tells_no_work,
+  model_disagrees,
+  impossible_utilisation,
+  impossible_clock,
+  too_few_flops,
   rows_not_read,
   foreign_file,
   count_  // not a kind

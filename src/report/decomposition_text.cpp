@@ -99,6 +99,14 @@ void add_remarks(Page& page, const std::vector<const Row*>& rows, bool has_clock
              Style::bad);
     page.end_line();
   }
+  if (any([](const Row* row) { return row->theory_source != "shapes"; })) {
+    const bool all =
+        std::all_of(rows.begin(), rows.end(), [](const Row* row) { return row->theory_source == "model"; });
+    page.add(all ? "  work by the model of chopper.toml at the BF16 peak: the trace has no shapes"
+                 : "  work of some operations by the model of chopper.toml, at the BF16 peak (theory_source)",
+             Style::dim);
+    page.end_line();
+  }
   if (any([](const Row* row) {
         return row->measured_time_share.present() && row->measured_time_share.value() < 0.95;
       })) {
@@ -110,6 +118,11 @@ void add_remarks(Page& page, const std::vector<const Row*>& rows, bool has_clock
     page.add(has_clock ? "  remainder: what has no value, in one factor"
                        : "  remainder: clock and what has no value; [clock] f_eff_mhz in chopper.toml would split it",
              Style::dim);
+    page.end_line();
+  }
+  constexpr double kLeastContention = 0.9;  // below, it is not noise
+  if (any([](const Row* row) { return row->contention.present() && row->contention.value() < kLeastContention; })) {
+    page.add("  contended below 0.9: kernels of a few microseconds, in passes front-end cycles count", Style::dim);
     page.end_line();
   }
   if (any([](const Row* row) {

@@ -7,7 +7,9 @@ Alignment: each kernel's dispatch (columns dispatch and dispatch_pass of the ker
 says that dispatch is, once with marks, once without, once with flaws. Right without marks is the same place of any
 iteration; then the verdict must say so. Decomposition: inst, util and rate of each operation, computed from the sums of
 truth_counters.json by the definitions of spec 9; and, operation by operation with its true clock stated, contention and
-freq. Budget: the terms of each window sum to it. --all: five configurations, FSDP 1 and 2, three seeds.
+freq. Budget: the terms of each window sum to it. Without shapes: the model description gives the theory and factors that
+shapes do, with several passes, recomputed work, tensor and pipeline parallelism. --all: five configurations, FSDP 1 and
+2, three seeds (without shapes nothing more).
 Exit 0: all within their limits; 1: not; 2: wrong usage.
 """
 import argparse
@@ -28,6 +30,9 @@ SMALL = "counters=on layers=2 num_iterations=4 front_end_cycles=40"
 FLAWS = ("pass-extra::1", "pass-missing::1", "pass-renamed::1", "pass-warmup::1")
 LEAST_RIGHT = 0.999                                     # of the kernels, with flaws
 STATIC, CLOCKED = 0.01, 0.02                            # the issue's limits: inst, util, rate; contention, freq
+WITHOUT_SHAPES = (("paper-b1s4-fsdp2", "micro_steps=2"), ("paper-b1s4-fsdp2", "checkpointing=on"),
+                  ("llama3-8b-tp4", "num_iterations=3"), ("llama3-8b-pp4", "layers=4"))
+SAME = 1e-9                                             # work by the model against work by shapes
 TERMS = ("theory_ns", "inst_ns", "util_ns", "rate_ns", "contention_ns", "freq_ns", "mem_clock_ns", "remainder_ns",
          "compute_undecomposed_ns", "comm_copy_kernels_ns", "exposed_comm_transfer_ns", "exposed_comm_wait_ns",
          "exposed_memcpy_ns", "prep_idle_ns", "call_idle_ns", "other_idle_ns")
@@ -155,6 +160,35 @@ def check_clocked(chopper, run, truth, found, limit):
     return worst
 
 
+def check_model(chopper, folder, preset, seed, settings):
+    """The same run with shapes and without: theory and factors of products and attention, by shapes and by the model."""
+    found = Found()
+    rows = {}
+    for shapes in ("on", "off"):
+        arguments = ["--preset", preset, "--seed", str(seed), "--set", f"shapes={shapes}"]
+        for setting in settings.split():
+            arguments += ["--set", setting]
+        synth_truth.Run(chopper, folder / shapes, arguments)
+        document = report(chopper, folder / shapes)
+        rows[shapes] = {(r["phase"], r["operation"]): r for r in document["decomposition"] if r["mode"] == "measured"}
+        check_sums(document, found)
+        notes = {row["kind"] for row in document["health"]} & {"model_disagrees", "model_tells_no_work"}
+        found.expect(not notes, f"shapes={shapes}: {notes}")
+    products = {key for key, row in rows["on"].items() if row["bound"] == "compute"}
+    found.expect(len(products) >= 12, f"only {len(products)} operations are bound by compute")
+    found.expect(products == set(rows["off"]), f"other operations have theory: {products ^ set(rows['off'])}")
+    worst = 0.0
+    for key in sorted(products & set(rows["off"])):
+        by_shapes, by_model = rows["on"][key], rows["off"][key]
+        found.expect(by_shapes["theory_source"] == "shapes" and by_model["theory_source"] == "model",
+                     f"{key}: {by_shapes['theory_source']}, {by_model['theory_source']}")
+        for name in ("d_thr_ns", "d_act_ns", "inst", "util", "rate"):
+            deviation = abs(by_model[name] / by_shapes[name] - 1)
+            worst = max(worst, deviation)
+            found.expect(deviation <= SAME, f"{key} {name}: by the model {by_model[name]}, by shapes {by_shapes[name]}")
+    return f"{len(products)} operations, largest difference {worst:.1e}", found
+
+
 def one_run(chopper, folder, preset, seed, settings, flaws, marked, clocked):
     arguments = ["--preset", preset, "--seed", str(seed)]
     for setting in settings.split():
@@ -179,6 +213,13 @@ def one_run(chopper, folder, preset, seed, settings, flaws, marked, clocked):
     return text, found
 
 
+def show(title, text, found):
+    print(("ok    " if not found else "WRONG ") + f"{title}: {text}", flush=True)
+    for line in found[:8]:
+        print("        " + line)
+    return bool(found)
+
+
 def main():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--chopper", required=True)
@@ -200,10 +241,13 @@ def main():
                 with tempfile.TemporaryDirectory(dir=options.keep) as folder:
                     text, found = one_run(options.chopper, Path(folder) / "run", preset, seed, f"{SMALL} {settings}", flaws,
                                           marked, clocked)
-                print(("ok    " if not found else "WRONG ") + f"{title}: {text}", flush=True)
-                for line in found[:8]:
-                    print("        " + line)
-                failed += bool(found)
+                failed += show(title, text, found)
+    for preset, settings in WITHOUT_SHAPES:
+        title = f"{preset} seed 1 no shapes {settings}"
+        if options.runs not in title:
+            continue
+        with tempfile.TemporaryDirectory(dir=options.keep) as folder:
+            failed += show(title, *check_model(options.chopper, Path(folder), preset, 1, f"{SMALL} {settings}"))
     return 1 if failed else 0
 
 
