@@ -77,6 +77,7 @@ std::string hint_for(std::string_view table, std::string_view name) {
     if (fact.name == name) return std::string(name) + " belongs to [" + std::string(fact.table) + "]";
     if (fact.table == table) here.emplace_back(fact.name);
   }
+  if (table == "clock") here.emplace_back("of");
   if (here.empty()) return "the tables are " + tables_there_are();
   return "[" + std::string(table) + "] has " + join(here);
 }
@@ -117,8 +118,78 @@ struct Setter {
   }
 };
 
+constexpr std::string_view kClockHint =
+    "an entry is [[clock.of]] with f_eff_mhz, and any of rank, gpu (whole numbers from 0), phase (forward, backward, "
+    "optimizer, other), operation";
+
+bool is_phase(std::string_view text) {
+  return text == "forward" || text == "backward" || text == "optimizer" || text == "other";
+}
+
+Result<Done> set_clock_key(std::string_view key, const toml::node& node, const Place& place, ClockFact& fact) {
+  const auto wrong = [&] {
+    return place.error(node.source(), "clock.of: " + std::string(key) + " does not have the value it needs",
+                       std::string(kClockHint));
+  };
+  if (key == "rank" || key == "gpu") {
+    if (!node.is_integer() || node.as_integer()->get() < 0 || node.as_integer()->get() > INT32_MAX) return wrong();
+    (key == "rank" ? fact.rank : fact.gpu) = node.as_integer()->get();
+  } else if (key == "phase" || key == "operation") {
+    const toml::value<std::string>* text = node.as_string();
+    if (text == nullptr || text->get().empty() || (key == "phase" && !is_phase(text->get()))) return wrong();
+    (key == "phase" ? fact.phase : fact.operation) = text->get();
+  } else if (key == "f_eff_mhz") {
+    fact.f_eff_mhz = node.is_number() ? node.value<double>().value_or(0) : 0;
+    if (!(fact.f_eff_mhz > 0 && fact.f_eff_mhz < static_cast<double>(kLargest))) return wrong();
+  } else {
+    return place.error(node.source(), "unknown key clock.of." + std::string(key), std::string(kClockHint));
+  }
+  return Done{};
+}
+
+Result<Done> check_clock(const ClockFact& fact, const toml::source_region& at, const Place& place) {
+  if (fact.f_eff_mhz >= kLeastStatedMhz) return Done{};
+  return place.error(at, "f_eff_mhz below 100 MHz: no gpu computes at such a clock",
+                     "it is in megahertz: 1.7 GHz is f_eff_mhz = 1700");
+}
+
+// Whether some kernel is in both.
+bool may_meet(const ClockFact& a, const ClockFact& b) {
+  const auto meet = [](const auto& x, const auto& y) { return !x || !y || *x == *y; };
+  return meet(a.rank, b.rank) && meet(a.gpu, b.gpu) && meet(a.phase, b.phase) && meet(a.operation, b.operation);
+}
+
+Result<Done> read_clocks(const toml::node& node, const Place& place, RunFacts& facts) {
+  const toml::array* entries = node.as_array();
+  if (entries == nullptr) return place.error(node.source(), "clock.of is no list of tables", std::string(kClockHint));
+  for (const toml::node& entry : *entries) {
+    if (!entry.is_table()) return place.error(entry.source(), "clock.of is no list of tables", std::string(kClockHint));
+    ClockFact fact;
+    fact.place.text = std::string(place.shown) + ":" + std::to_string(entry.source().begin.line);
+    for (const auto& [key, value] : *entry.as_table()) {
+      CHOPPER_TRY([[maybe_unused]] const Done set, set_clock_key(key.str(), value, place, fact));
+    }
+    if (fact.f_eff_mhz == 0 || fact.num_keys() == 0) {
+      return place.error(entry.source(), fact.f_eff_mhz == 0 ? "clock.of without f_eff_mhz" : "clock.of of nothing",
+                         fact.f_eff_mhz == 0 ? std::string(kClockHint) : "what holds for all is [clock] f_eff_mhz");
+    }
+    CHOPPER_TRY([[maybe_unused]] const Done checked, check_clock(fact, entry.source(), place));
+    for (const ClockFact& other : facts.clocks) {
+      if (other.num_keys() == fact.num_keys() && may_meet(other, fact))
+        return place.error(entry.source(), "a kernel may be of this clock.of and of the one at " + other.place.text,
+                           "the one with more keys holds: name what they differ in");
+    }
+    facts.clocks.push_back(std::move(fact));
+  }
+  return Done{};
+}
+
 Result<Done> read_table(std::string_view name, const toml::table& table, const Place& place, RunFacts& facts) {
   for (const auto& [key, node] : table) {
+    if (name == "clock" && key.str() == "of") {
+      CHOPPER_TRY([[maybe_unused]] const Done clocks, read_clocks(node, place, facts));
+      continue;
+    }
     const std::string shown = std::string(name) + "." + std::string(key.str());
     const auto* fact = std::find_if(kFacts.begin(), kFacts.end(),
                                     [&, &k = key](const Fact& f) { return f.table == name && f.name == k.str(); });
@@ -141,6 +212,16 @@ Result<RunFacts> read(const toml::table& root, const Place& place) {
     }
     CHOPPER_TRY([[maybe_unused]] const Done done, read_table(key.str(), *node.as_table(), place, facts));
   }
+  if (facts.f_eff_mhz) {
+    const toml::source_region& at = root["clock"]["f_eff_mhz"].node()->source();
+    ClockFact all;
+    all.f_eff_mhz = *facts.f_eff_mhz;
+    all.place.text = std::string(place.shown) + ":" + std::to_string(at.begin.line);
+    CHOPPER_TRY([[maybe_unused]] const Done checked, check_clock(all, at, place));
+    facts.clocks.push_back(std::move(all));
+  }
+  std::stable_sort(facts.clocks.begin(), facts.clocks.end(),
+                   [](const ClockFact& a, const ClockFact& b) { return a.num_keys() > b.num_keys(); });
   if (facts.heads && facts.kv_heads && *facts.heads % *facts.kv_heads != 0) {
     return place.error(root["model"]["kv_heads"].node()->source(),
                        "model.kv_heads does not divide model.heads: " + std::to_string(*facts.kv_heads) + " and " +

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "catalog/clock_facts.h"
 
 namespace chopper {
 
@@ -32,6 +33,8 @@ struct RunFacts {
 
   std::optional<std::string> iteration_mark;  ///< [labels] what names of iteration marks begin with
   std::optional<double> f_eff_mhz;            ///< [clock] clock of the gpus during the run
+  /// [clock] f_eff_mhz and all [[clock.of]]: the most specific first.
+  ClockFacts clocks;
 
   friend bool operator==(const RunFacts&, const RunFacts&) = default;
 };

@@ -71,9 +71,25 @@ TEST(ParseRunFacts, AnythingMayBeLeftOut) {
   const auto empty = parse_run_facts("", "chopper.toml");
   ASSERT_TRUE(empty.ok());
   EXPECT_EQ(empty.value(), RunFacts());
+  EXPECT_TRUE(empty.value().clocks.empty());
   const auto one = parse_run_facts("[clock]\nf_eff_mhz = 1700", "chopper.toml");
   ASSERT_TRUE(one.ok());
   EXPECT_EQ(one.value().f_eff_mhz, 1700.0);
+}
+
+TEST(ParseRunFacts, ClocksOfParts) {
+  const auto parsed = parse_run_facts(
+      "[clock]\nf_eff_mhz = 1500\n[[clock.of]]\ngpu = 1\nf_eff_mhz = 1600\n[[clock.of]]\ngpu = 1\nphase = "
+      "\"backward\"\noperation = \"lp\"\nf_eff_mhz = 1700\n[[clock.of]]\nrank = 9\ngpu = 1\nf_eff_mhz = 1800\n",
+      "chopper.toml");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  const ClockFacts& clocks = parsed.value().clocks;
+  EXPECT_EQ(stated_clock(clocks, {0, 0, "backward", "lp"}), 1500.0);
+  EXPECT_EQ(stated_clock(clocks, {0, 1, "forward", "lp"}), 1600.0);
+  EXPECT_EQ(stated_clock(clocks, {0, 1, "backward", "lp"}), 1700.0);
+  EXPECT_EQ(stated_clock(clocks, {9, 1, "forward", "lp"}), 1800.0);
+  EXPECT_EQ(stated_clock(clocks, {9, 1, "backward", "lp"}), 1700.0);  // three keys before two
+  EXPECT_EQ(stated_clock({}, {}), std::nullopt);
 }
 
 void expect_error(const std::string& text, const std::string& where, const std::string& message,
@@ -99,6 +115,17 @@ TEST(ParseRunFacts, SlipsAreErrorsWithTheLineAndARemedy) {
   expect_error("[training]\nbatch = 2.5\n", "run/chopper.toml:2", "training.batch", "a whole number from 1");
   expect_error("[model]\nname = \"\"\n", "run/chopper.toml:2", "model.name", "a text that is not empty");
   expect_error("[clock]\nf_eff_mhz = -1\n", "run/chopper.toml:2", "clock.f_eff_mhz", "a number above 0");
+  expect_error("[clock]\nf_eff_mhz = 1.7\n", "run/chopper.toml:2", "below 100 MHz", "f_eff_mhz = 1700");
+  expect_error("[clock]\nof = 3\n", "run/chopper.toml:2", "no list of tables", "[[clock.of]]");
+  expect_error("[[clock.of]]\ngpu = 0\n", "run/chopper.toml:1", "without f_eff_mhz", "[[clock.of]]");
+  expect_error("[[clock.of]]\nf_eff_mhz = 1700\n", "run/chopper.toml:1", "of nothing", "[clock] f_eff_mhz");
+  expect_error("[[clock.of]]\ngpu = -1\nf_eff_mhz = 1700\n", "run/chopper.toml:2", "gpu", "from 0");
+  expect_error("[[clock.of]]\nphase = \"fwd\"\nf_eff_mhz = 1700\n", "run/chopper.toml:2", "phase", "forward");
+  expect_error("[[clock.of]]\nlayer = 1\nf_eff_mhz = 1700\n", "run/chopper.toml:2", "unknown key clock.of.layer",
+               "rank, gpu");
+  expect_error("[[clock.of]]\ngpu = 0\nf_eff_mhz = 50\n", "run/chopper.toml:1", "below 100 MHz", "megahertz");
+  expect_error("[[clock.of]]\ngpu = 0\nf_eff_mhz = 1700\n[[clock.of]]\noperation = \"lp\"\nf_eff_mhz = 1600\n",
+               "run/chopper.toml:4", "the one at run/chopper.toml:1", "more keys");
   expect_error("[clock]\nf_eff_mhz = nan\n", "run/chopper.toml:2", "clock.f_eff_mhz", "a number above 0");
   expect_error("[run]\nsynthetic = 1\n", "run/chopper.toml:2", "run.synthetic", "true or false");
   expect_error("[model]\nheads = 32\nkv_heads = 5\n", "run/chopper.toml:3", "does not divide", "equally many");

@@ -50,7 +50,8 @@ class JobSamples {
     for (const std::int64_t key : iterations) iterations_[key] = number++;
   }
 
-  void add(const GpuPlace& place, const GpuCounters* counters, std::int32_t number) {
+  void add(const GpuClocks& clocks, const GpuCounters* counters, std::int32_t number) {
+    const GpuPlace& place = clocks.place;
     const GpuSummary& gpu = inputs_[place.input].gpus[place.gpu];
     const ComputeKernels& kernels = *gpu.compute_kernels;
     const ComputeKernelTable& table = kernels.table;
@@ -63,7 +64,7 @@ class JobSamples {
       DecomposedOperation*& operation = operations[{table.phase[i], table.operation[i]}];
       if (operation == nullptr)
         operation = &out_.operations[{table.phase[i], std::string(kernels.strings.view(table.operation[i]))}];
-      KernelSample& sample = operation->samples.emplace_back(sample_of(kernels, counters, i, options_.facts));
+      KernelSample& sample = operation->samples.emplace_back(sample_of(kernels, counters, i, clocks, options_.facts));
       sample.gpu = number;
       sample.iteration = *iteration;
       if (instances.insert(table.instance[i]).second) operation->num_instances++;
@@ -102,28 +103,34 @@ double pass_clock_mhz(const std::vector<KernelSample>& samples) {
 }
 
 // Of each pass and iteration of the gpu a point of the fit of m.
-void add_points(const GpuCounters& counters, const ComputeKernels& kernels, std::int32_t number,
+void add_points(const GpuCounters& counters, const ComputeKernels& kernels, std::int32_t number, double scale,
                 std::map<OperationName, std::vector<PassPoint>>& points) {
   for (const auto& [key, sums] : counters.pass_sums) {
     if (key.second == kNoString) continue;
     std::vector<PassPoint>& out = points[{key.first, std::string(kernels.strings.view(key.second))}];
     for (const auto& [place, sum] : sums) {
       static_cast<void>(place);
-      out.push_back({number, sum.cycles, sum.duration_ns, sum.theory_ns});
+      out.push_back({number, scale * sum.cycles, sum.duration_ns, sum.theory_ns});
     }
   }
 }
 
-// The peak clock of the gpus of a job; not known where they differ.
-double peak_clock_mhz(const std::vector<const GpuSpec*>& specs) {
-  double clock = kNotMeasured;
-  for (const GpuSpec* spec : specs) {
-    if (spec == nullptr) return kNotMeasured;
-    const double mhz = spec->clock_mhz;
-    if (is_measured(clock) && clock != mhz) return kNotMeasured;
-    clock = mhz;
+// The selected gpus of a job whose kernels were kept. One of an unknown product has no theory, and no part in anything.
+void add_gpus(const std::vector<InputSummary>& inputs, const Job& job, const std::vector<GpuSpec>& known,
+              const RunOptions& options, DecomposedJob& out) {
+  for (const GpuPlace& place : job.gpus) {
+    const InputSummary& input = inputs[place.input];
+    const GpuSummary& gpu = input.gpus[place.gpu];
+    if (!is_selected(options, input, gpu) || gpu.compute_kernels == nullptr) continue;
+    GpuClocks& clocks = out.gpus.emplace_back();
+    clocks.place = place;
+    clocks.rank = input.facts.rank;
+    clocks.device = gpu.device;
+    const GpuSpec* spec = find_gpu(known, options.facts.gpu_spec, gpu.name);
+    if (spec == nullptr || !(spec->clock_mhz > 0)) continue;
+    if (!is_measured(out.peak_mhz)) out.peak_mhz = spec->clock_mhz;
+    if (spec->clock_mhz != out.peak_mhz) clocks.scale = out.peak_mhz / spec->clock_mhz;
   }
-  return clock;
 }
 
 }  // namespace
@@ -140,7 +147,7 @@ const GpuCounters* find_counters(const std::vector<GpuCounters>& values, const G
   return at == values.end() ? nullptr : &*at;
 }
 
-KernelSample sample_of(const ComputeKernels& kernels, const GpuCounters* counters, std::size_t i,
+KernelSample sample_of(const ComputeKernels& kernels, const GpuCounters* counters, std::size_t i, const GpuClocks& gpu,
                        const RunFacts& facts) {
   const ComputeKernelTable& table = kernels.table;
   KernelSample sample;
@@ -153,13 +160,18 @@ KernelSample sample_of(const ComputeKernels& kernels, const GpuCounters* counter
   sample.compute_theory_ns = table.flops_ns[i];
   sample.bytes = table.bytes[i];
   sample.memory_theory_ns = table.bytes_ns[i];
-  if (facts.f_eff_mhz) sample.f_eff_mhz = *facts.f_eff_mhz;
+  if (!facts.clocks.empty()) {
+    const std::string_view operation =
+        table.operation[i] == kNoString ? std::string_view() : kernels.strings.view(table.operation[i]);
+    const auto clock = stated_clock(facts.clocks, {gpu.rank, gpu.device, to_string(table.phase[i]), operation});
+    if (clock) sample.f_eff_mhz = gpu.scale * *clock;
+  }
   if (counters == nullptr) return sample;
   sample.executed_flops = counters->executed_flops[i];
   sample.executed_bytes = counters->executed_bytes[i];
   sample.matrix_busy_cycles = counters->matrix_busy_cycles[i];
   sample.matrix_cycles = counters->matrix_cycles[i];
-  sample.gpu_cycles = counters->gpu_cycles[i];
+  sample.gpu_cycles = gpu.scale * counters->gpu_cycles[i];
   sample.pass_duration_ns = counters->pass_duration_ns[i];
   return sample;
 }
@@ -178,33 +190,31 @@ std::vector<DecomposedJob> decompose_run(const std::vector<InputSummary>& inputs
     out.job = j;
     JobSamples samples(inputs, job, options, out);
     std::map<OperationName, std::vector<PassPoint>> points;
-    std::vector<const GpuSpec*> specs;
     std::int32_t number = 0, paper_gpu = -1;
-    for (const GpuPlace& place : job.gpus) {
+    add_gpus(inputs, job, known, options, out);
+    for (const GpuClocks& clocks : out.gpus) {
+      const GpuPlace& place = clocks.place;
       const GpuSummary& gpu = inputs[place.input].gpus[place.gpu];
-      if (!is_selected(options, inputs[place.input], gpu) || gpu.compute_kernels == nullptr) continue;
       const GpuCounters* counters = find_counters(values, place);
-      samples.add(place, counters, number);
+      samples.add(clocks, counters, number);
       out.num_gpus++;
       if (counters != nullptr) {
-        add_points(*counters, *gpu.compute_kernels, number, points);
+        add_points(*counters, *gpu.compute_kernels, number, clocks.scale, points);
         const std::size_t measured = counters->measured_iterations.size();
         out.num_measured_iterations =
             out.num_gpus_with_counters == 0 ? measured : std::min(out.num_measured_iterations, measured);
         out.num_gpus_with_counters++;
       }
       if (counters != nullptr && paper_gpu < 0) paper_gpu = number;
-      specs.push_back(find_gpu(known, options.facts.gpu_spec, gpu.name));
       number++;
     }
-    const double peak_mhz = peak_clock_mhz(specs);
-    out.peak_mhz = peak_mhz;
+    const double peak_mhz = out.peak_mhz;
     std::vector<std::function<void()>> tasks;
     for (auto& [name, operation] : out.operations) {
       tasks.emplace_back([&, &name = name, &operation = operation] {
         DecompositionSettings settings;
         settings.f_peak_mhz = peak_mhz;
-        settings.clock_source = options.facts.f_eff_mhz ? ClockSource::fact : ClockSource::none;
+        settings.clock_source = options.facts.clocks.empty() ? ClockSource::none : ClockSource::fact;
         const auto at = points.find(name);
         if (at != points.end()) settings.m = fit_clock_share(at->second, pass_clock_mhz(operation.samples));
         settings.key = key_of(j, name);
@@ -215,10 +225,7 @@ std::vector<DecomposedJob> decompose_run(const std::vector<InputSummary>& inputs
       });
     }
     run_tasks(std::max(1u, options.threads), tasks);
-    std::erase_if(out.operations, [](const auto& item) {
-      const Decomposition& d = item.second.measured;
-      return d.num_samples == d.num_without_theory || d.d_thr_ns <= 0;
-    });
+    std::erase_if(out.operations, [](const auto& item) { return item.second.measured.d_thr_ns <= 0; });
     all.push_back(std::move(out));
   }
   return all;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ using OperationName = std::pair<Phase, std::string>;
 
 /// An operation of a job over the selection.
 struct DecomposedOperation {
-  std::vector<KernelSample> samples;  ///< gone once decomposed
+  std::vector<KernelSample> samples;         ///< gone once decomposed
   std::int64_t num_instances = 0;            ///< executions
   bool by_shapes = false, by_model = false;  ///< what tells the work
   Decomposition measured;
@@ -30,10 +31,21 @@ struct DecomposedOperation {
   Roofline roofline;
 };
 
+/// Clock facts of one gpu. Gpus of several products have peaks at several clocks: cycles and clocks of each are brought
+/// to those of a gpu whose peaks are quoted at DecomposedJob::peak_mhz, which leaves times and ratios of clocks as they
+/// are.
+struct GpuClocks {
+  GpuPlace place;
+  double scale = 1;  ///< reference over the peak clock of the gpu
+  std::optional<std::int64_t> rank;
+  std::int32_t device = 0;
+};
+
 /// All operations of a job that have theory.
 struct DecomposedJob {
   std::size_t job = 0;
-  double peak_mhz = kNotMeasured;
+  double peak_mhz = kNotMeasured;           ///< of the first selected gpu that is known
+  std::vector<GpuClocks> gpus;              ///< the selected ones, in order of the job
   std::size_t num_measured_iterations = 0;  ///< that have dispatches of their own, of the gpu with fewest
   std::size_t num_gpus = 0, num_gpus_with_counters = 0;
   std::map<OperationName, DecomposedOperation> operations;
@@ -48,14 +60,14 @@ std::vector<DecomposedJob> decompose_run(const std::vector<InputSummary>& inputs
 /// What trace, counters and facts say of a kernel, by row of its table; gpu, iteration and collective are not set.
 /// `counters`: nullptr where the gpu has none.
 KernelSample sample_of(const ComputeKernels& kernels, const GpuCounters* counters, std::size_t kernel,
-                       const RunFacts& facts);
+                       const GpuClocks& gpu, const RunFacts& facts);
 /// The counters of a gpu; nullptr where it has none.
 const GpuCounters* find_counters(const std::vector<GpuCounters>& values, const GpuPlace& place);
 /// Whether --rank and --gpu leave the gpu in.
 bool is_selected(const RunOptions& options, const InputSummary& input, const GpuSummary& gpu);
 
 /// The budget of every window of the selected gpus of a job; nothing where a part of the work is selected.
-void add_budget_rows(const std::vector<InputSummary>& inputs, const Job& job, const DecomposedJob& decomposed,
+void add_budget_rows(const std::vector<InputSummary>& inputs, const DecomposedJob& decomposed,
                      const std::vector<GpuCounters>& values, const MatchedCollectives& matched,
                      const RunOptions& options, Answer& answer);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -41,7 +43,29 @@ Result<RunFacts> read_facts(const fs::path& path, const std::string& shown) {
                "the keys there are: chopper gpus"};
 }
 
+// Clocks of tables and of products differ by some per cent; by this much only a slip does.
+constexpr double kLargestClockRatio = 1.2;
+
 }  // namespace
+
+Result<Done> check_stated_clocks(const RunFacts& facts, const std::vector<InputSummary>& inputs,
+                                 const std::vector<GpuSpec>& known) {
+  for (const ClockFact& fact : facts.clocks) {
+    for (const InputSummary& input : inputs) {
+      if (fact.rank && input.facts.rank != fact.rank) continue;
+      for (const GpuSummary& gpu : input.gpus) {
+        const GpuSpec* spec = find_gpu(known, facts.gpu_spec, gpu.name);
+        if (spec == nullptr || !(spec->max_clock_mhz > 0) || (fact.gpu && gpu.device != *fact.gpu)) continue;
+        if (fact.f_eff_mhz <= kLargestClockRatio * spec->max_clock_mhz) continue;
+        return Error{ErrorCode::bad_input,
+                     fmt::format("f_eff_mhz = {} is above 1.2 times the highest clock of {}, {} MHz", fact.f_eff_mhz,
+                                 spec->name, spec->max_clock_mhz),
+                     fact.place.text, "state the clock in megahertz, and the gpu if this is another one: gpu.spec"};
+      }
+    }
+  }
+  return Done{};
+}
 
 Result<RunFacts> load_facts(const RunFiles& run, const RunOptions& options) {
   if (!options.config.empty()) return read_facts(options.config, options.config.string());

@@ -3,12 +3,18 @@
 #pragma once
 
 #include "base/result.h"
+#include "catalog/gpus.h"
 #include "catalog/run_facts.h"
 #include "engine/engine.h"
 
 namespace chopper {
 
 inline constexpr const char* kFactsFile = "chopper.toml";
+
+/// Fails with bad_input, the line and the remedy where a stated clock is above 1.2 times the highest clock of a gpu it
+/// holds for.
+Result<Done> check_stated_clocks(const RunFacts& facts, const std::vector<InputSummary>& inputs,
+                                 const std::vector<GpuSpec>& known);
 
 /// Reads options.config, or else the files find_run_files put into `run.facts`, which must then state the same. Empty
 /// facts when there are none.

@@ -9,6 +9,7 @@
 #include "engine/align_passes.h"
 #include "engine/decompose_run.h"
 #include "engine/engine.h"
+#include "engine/facts.h"
 #include "engine/join_agents.h"
 #include "engine/join_pass_times.h"
 #include "engine/make_rows.h"
@@ -233,6 +234,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
 
   CHOPPER_TRY(const ClassRules classes, embedded_class_rules());
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
+  CHOPPER_TRY([[maybe_unused]] const Done clocks, check_stated_clocks(options.facts, summaries, known));
   const std::vector<PassAlignment> alignments = align_passes(summaries, jobs, classes, known, options.facts.gpu_spec,
                                                              options.iteration_mark, std::max(1u, options.threads));
   std::vector<GpuCounters> values;
@@ -302,7 +304,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   }
   for (const DecomposedJob& job : decompose_run(summaries, jobs, values, known, options)) {
     add_decomposition_rows(job, job_field(jobs, job.job), answer);
-    add_budget_rows(summaries, jobs[job.job], job, values, matched, options, answer);
+    add_budget_rows(summaries, job, values, matched, options, answer);
   }
   for (InputSummary& input : summaries) {
     for (GpuSummary& gpu : input.gpus) gpu.compute_kernels.reset();

@@ -34,7 +34,8 @@ struct ComputeTerms {
 
 // The kernels of one window, by operation.
 ComputeTerms compute_terms(const ComputeKernels& kernels, std::span<const KernelInWindow> parts,
-                           const DecomposedJob& job, const GpuCounters* counters, const RunFacts& facts) {
+                           const DecomposedJob& job, const GpuClocks& gpu, const GpuCounters* counters,
+                           const RunFacts& facts) {
   ComputeTerms terms;
   std::map<std::pair<Phase, StringId>, std::vector<KernelSample>> samples;
   const ComputeKernelTable& table = kernels.table;
@@ -44,7 +45,7 @@ ComputeTerms compute_terms(const ComputeKernels& kernels, std::span<const Kernel
       terms.ns[kCommCopy] += static_cast<double>(part.weight_ns);
       continue;
     }
-    KernelSample sample = sample_of(kernels, counters, i, facts);
+    KernelSample sample = sample_of(kernels, counters, i, gpu, facts);
     sample.weight = window_weight(part.weight_ns, sample.duration_ns);
     samples[{table.phase[i], table.operation[i]}].push_back(sample);
   }
@@ -98,15 +99,15 @@ void set_compute(const ComputeTerms& terms, std::int64_t compute_ns, BudgetRow& 
 
 }  // namespace
 
-void add_budget_rows(const std::vector<InputSummary>& inputs, const Job& job, const DecomposedJob& decomposed,
+void add_budget_rows(const std::vector<InputSummary>& inputs, const DecomposedJob& decomposed,
                      const std::vector<GpuCounters>& values, const MatchedCollectives& matched,
                      const RunOptions& options, Answer& answer) {
   const Selection& selection = options.selection;
   if (selection.layers || !selection.phases.empty() || !selection.operations.empty()) return;
-  for (const GpuPlace& place : job.gpus) {
+  for (const GpuClocks& clocks : decomposed.gpus) {
+    const GpuPlace& place = clocks.place;
     const InputSummary& input = inputs[place.input];
     const GpuSummary& gpu = input.gpus[place.gpu];
-    if (!is_selected(options, input, gpu) || gpu.compute_kernels == nullptr) continue;
     const GpuCounters* counters = find_counters(values, place);
     const std::vector<KernelInWindow>& parts = gpu.compute_kernels->in_windows;
     auto begin = parts.begin();
@@ -120,7 +121,7 @@ void add_budget_rows(const std::vector<InputSummary>& inputs, const Job& job, co
       const std::int64_t number = time.iteration.present() ? time.iteration.value() : kNoNumber;
       if (!selection.holds_iteration(ordinal, number)) continue;
       const ComputeTerms terms =
-          compute_terms(*gpu.compute_kernels, std::span(begin, end), decomposed, counters, options.facts);
+          compute_terms(*gpu.compute_kernels, std::span(begin, end), decomposed, clocks, counters, options.facts);
       BudgetRow row;
       row.input = static_cast<std::int64_t>(place.input);
       row.rank = rank_field(input);

@@ -172,14 +172,14 @@ void add_decomposition(Page& page, const Answer& answer, bool paper) {
     page.add(fmt::format("  and {} more: --json, --operation", rows.size() - num_shown), Style::dim);
     page.end_line();
   }
-  add_remarks(page, shown, answer.facts.f_eff_mhz.has_value());
+  add_remarks(page, shown, !answer.facts.clocks.empty());
   if (!paper) add_paper_sentence(page, answer, rows);
 }
 
 std::string evidence_text(const Answer& answer) {
   const auto num_passes = static_cast<std::size_t>(
       std::count_if(answer.inputs.begin(), answer.inputs.end(), [](const InputRow& input) { return !input.is_trace; }));
-  const bool has_clock = answer.facts.f_eff_mhz.has_value();
+  const bool has_clock = !answer.facts.clocks.empty();
   if (num_passes == 0)
     return has_clock ? "trace + stated clock; counters would split computation"
                      : "trace alone; telemetry would add clocks, counters would split computation";
@@ -200,8 +200,9 @@ std::string evidence_text(const Answer& answer) {
                          ? fmt::format("trace + counters ({} {}", used.size(), used.size() == 1 ? "file" : "files")
                          : fmt::format("trace + counters ({} of {} files", used.size(), all.size());
   if (gpus.size() < answer.gpus.size()) text += fmt::format(", {} of {} gpus", gpus.size(), answer.gpus.size());
-  return fmt::format("{}, {} of computation){}", text, share_text(least),
-                     has_clock ? " + stated clock" : "; a clock would split the remainder");
+  std::string_view wish = has_clock ? "" : "; a clock would split the remainder";
+  if (answer.decomposition.empty()) wish = "; shapes, or [model] and batch in chopper.toml, would tell theory";
+  return fmt::format("{}, {} of computation){}{}", text, share_text(least), has_clock ? " + stated clock" : "", wish);
 }
 
 }  // namespace chopper
