@@ -7,7 +7,7 @@
 
 namespace chopper {
 
-/// False too where they are equal somewhere, or not known for all m from `m_low` to `m_high`.
+/// Equal ones have any order. False where they are not known for all m from `m_low` to `m_high`.
 bool keeps_order_of_freq_and_contention(const Sums& sums, const FactorRules& rules, double m_low, double m_high);
 
 }  // namespace chopper
