@@ -303,37 +303,4 @@ std::int64_t score_of(const DispatchSequence& trace, const DispatchSequence& pas
   return score;
 }
 
-// Of n equal dispatches in a row of which the other side has more or fewer, any may be the one too many: no partner in
-// such a row is sure, however the score falls. The same holds beside a substituted one.
-void flag_equal_runs(const DispatchSequence& trace, const DispatchSequence& pass, Alignment& alignment) {
-  const std::span<const Dispatch> records = trace.dispatches, dispatches = pass.dispatches;
-  const auto row_around = [](std::span<const Dispatch> side, std::size_t at) {
-    std::size_t begin = at, end = at + 1;
-    while (begin > 0 && side[begin - 1] == side[at]) begin--;
-    while (end < side.size() && side[end] == side[at]) end++;
-    return std::pair(begin, end);
-  };
-  for (std::size_t begin = 0; begin < records.size();) {
-    std::size_t end = begin + 1;
-    while (end < records.size() && records[end] == records[begin]) end++;
-    std::size_t num_sure = 0, first = SIZE_MAX;
-    for (std::size_t i = begin; i < end; i++) {
-      const Match& match = alignment.matches[i];
-      if (match.pass == kUnmatched || match.substituted) continue;
-      if (first == SIZE_MAX) first = match.pass;
-      num_sure++;
-    }
-    if (num_sure > 0) {
-      const auto [other_begin, other_end] = row_around(dispatches, first);
-      const bool is_whole = num_sure == end - begin && other_end - other_begin == end - begin;
-      if (!is_whole && (end - begin > 1 || other_end - other_begin > 1)) {
-        for (std::size_t i = begin; i < end; i++) {
-          if (alignment.matches[i].pass != kUnmatched) alignment.matches[i].basis = MatchBasis::ambiguous;
-        }
-      }
-    }
-    begin = end;
-  }
-}
-
 }  // namespace chopper

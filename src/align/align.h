@@ -52,6 +52,7 @@ struct Match {
   std::uint32_t pass = kUnmatched;
   MatchBasis basis = MatchBasis::none;
   bool substituted = false;  ///< same place and shape, another name
+  bool by_order = false;     ///< ambiguous only as one of equals in a row that is as long on both sides
   friend bool operator==(const Match&, const Match&) = default;
 };
 
@@ -86,8 +87,9 @@ struct Alignment {
 /// with the number of dispatches, whatever they are. Exchanging the sides exchanges the answer.
 Alignment align(const DispatchSequence& trace, const DispatchSequence& pass);
 
-/// Makes ambiguous what is matched in a row of equal dispatches of which the other side has more or fewer, or one that
-/// is substituted: any may be the one too many, however the score falls. Leaves the counts as they are. Linear.
+/// Makes ambiguous what is matched in a row of equal dispatches, where nothing but its order tells which of them it is:
+/// the other side has more or fewer of them, or one is substituted, or the pass both lacks and adds dispatches nearby,
+/// so that one may be missing where another was added; these are `by_order`. Leaves the counts as they are. Linear.
 void flag_equal_runs(const DispatchSequence& trace, const DispatchSequence& pass, Alignment& alignment);
 
 /// The score of an alignment that is all of one stretch, by the rules of docs/reference/alignment.md, 3.

@@ -189,5 +189,53 @@ TEST(FlagEqualRuns, EquallyLongRowsStayAsTheyAre) {
   for (const Match& match : alignment.matches) EXPECT_NE(match.basis, MatchBasis::ambiguous);
 }
 
+// A row of three, and another one far behind it, between kernels that all differ.
+std::vector<Dispatch> two_rows(std::uint32_t between) {
+  std::vector<Dispatch> all = {{1, 1, 1}, {2, 1, 1}, {2, 1, 1}, {2, 1, 1}};
+  for (std::uint32_t i = 0; i < between; i++) all.push_back({10 + i, 1, 1});
+  for (int i = 0; i < 3; i++) all.push_back({3, 1, 1});
+  all.push_back({4, 1, 1});
+  return all;
+}
+
+Alignment flagged(const std::vector<Dispatch>& trace, const std::vector<Dispatch>& pass) {
+  Alignment alignment = align({trace, {}}, {pass, {}});
+  flag_equal_runs({trace, {}}, {pass, {}}, alignment);
+  return alignment;
+}
+
+TEST(FlagEqualRuns, RowsNearAMissingAndAnAddedDispatchAreNotSure) {
+  const std::vector<Dispatch> trace = two_rows(5'000);
+  std::vector<Dispatch> pass = trace;
+  pass.erase(pass.begin() + 20);               // one is missing
+  pass.insert(pass.begin() + 40, {99, 7, 1});  // one is added
+  const Alignment alignment = flagged(trace, pass);
+  for (const std::size_t i : {1u, 2u, 3u}) {
+    EXPECT_EQ(alignment.matches[i].basis, MatchBasis::ambiguous) << i;
+    EXPECT_TRUE(alignment.matches[i].by_order) << i;
+  }
+  EXPECT_EQ(alignment.matches[0].basis, MatchBasis::unique);
+  EXPECT_EQ(alignment.matches[10].basis, MatchBasis::unique);
+  for (std::size_t i = trace.size() - 4; i < trace.size(); i++)  // too far away
+    EXPECT_EQ(alignment.matches[i].basis, MatchBasis::unique) << i;
+}
+
+TEST(FlagEqualRuns, OfTwoEditsOneMustBeAnAddition) {
+  const std::vector<Dispatch> trace = two_rows(100);
+  std::vector<Dispatch> pass = trace;
+  pass.erase(pass.begin() + 20);
+  pass.erase(pass.begin() + 60);
+  const Alignment alignment = flagged(trace, pass);
+  for (const std::size_t i : {1u, 2u, 3u, 104u, 105u, 106u}) EXPECT_EQ(alignment.matches[i].basis, MatchBasis::unique);
+}
+
+TEST(FlagEqualRuns, AnotherWarmUpIsNoEdit) {
+  const std::vector<Dispatch> trace = two_rows(100);
+  std::vector<Dispatch> pass(trace.begin(), trace.end() - 1);
+  pass.insert(pass.begin(), 3, {99, 7, 1});
+  const Alignment alignment = flagged(trace, pass);
+  for (const std::size_t i : {1u, 2u, 3u, 104u, 105u, 106u}) EXPECT_EQ(alignment.matches[i].basis, MatchBasis::unique);
+}
+
 }  // namespace
 }  // namespace chopper

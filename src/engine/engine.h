@@ -95,6 +95,7 @@ struct Answer {
   std::vector<HostBlockerRow> host_blockers;
   std::vector<CollectiveRow> collectives;
   std::vector<AlignmentRow> alignment;
+  std::vector<AlignmentGapRow> alignment_gaps;
   std::vector<MetricRow> metrics;
   std::vector<DecompositionRow> decomposition;
   std::vector<BudgetRow> budget;

@@ -61,7 +61,8 @@ void add_memory_rows(std::size_t index, const InputSummary& input, std::optional
 /// `matched`: one for each collective of the gpu.
 void add_collective_rows(const GpuSource& source, std::span<const MatchedCollective> matched,
                          const GroupDimensionRules& rules, const Selection& selection, Answer& answer);
-AlignmentRow alignment_row(const std::vector<InputSummary>& inputs, const PassAlignment& alignment);
+/// Tables alignment and alignment_gaps. Needs the compute kernels of the trace and the tables of the pass.
+void add_alignment_rows(const std::vector<InputSummary>& inputs, const PassAlignment& alignment, Answer& answer);
 /// The steps of a job: of all its gpus, whichever are selected. `number`: of the job; absent when there is one only.
 void add_step_rows(const std::vector<InputSummary>& inputs, const Job& job, const Field<std::int64_t>& number,
                    const Selection& selection, Answer& answer);

@@ -247,8 +247,12 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     CHOPPER_TRY(values, pass_values(summaries, alignments, catalog, known, options.facts.gpu_spec));
     set_kernel_counters(values, summaries);
   }
-  for (InputSummary& input : summaries) input.pass_tables.reset();
   Answer answer;
+  for (const PassAlignment& alignment : alignments) {
+    if (is_selected(options, summaries[alignment.input], summaries[alignment.input].gpus[alignment.gpu]))
+      add_alignment_rows(summaries, alignment, answer);
+  }
+  for (InputSummary& input : summaries) input.pass_tables.reset();
   answer.facts = options.facts;
   answer.selection = options.selection;
   answer.only_rank = options.only_rank;
@@ -309,10 +313,6 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   for (InputSummary& input : summaries) {
     for (GpuSummary& gpu : input.gpus) gpu.compute_kernels.reset();
   }
-  for (const PassAlignment& alignment : alignments) {
-    if (is_selected(options, summaries[alignment.input], summaries[alignment.input].gpus[alignment.gpu]))
-      answer.alignment.push_back(alignment_row(summaries, alignment));
-  }
   answer.jobs = facts_of_jobs(jobs, sources, options.only_rank || options.only_gpu);
   for (std::size_t j = 0; j < jobs.size(); j++) {
     if (answer.jobs[j].selected) add_step_rows(summaries, jobs[j], job_field(jobs, j), options.selection, answer);
@@ -330,6 +330,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   sort_rows(answer.host_blockers);
   sort_rows(answer.collectives);
   sort_rows(answer.alignment);
+  sort_rows(answer.alignment_gaps);
   sort_rows(answer.metrics);
   sort_rows(answer.decomposition);
   sort_rows(answer.budget);

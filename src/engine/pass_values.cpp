@@ -90,6 +90,14 @@ double value_of(const PassMetrics& metrics, std::size_t metric, const DispatchVa
   return metric == MetricSet::kNone ? kNoValue : metrics.evaluate(metric, values).value;
 }
 
+// How doubtful a match is: values come from the least doubtful one of all passes.
+enum class Doubt : std::uint8_t { none, by_order, ambiguous };
+
+Doubt doubt_of(const Match& match) {
+  if (match.basis != MatchBasis::ambiguous) return Doubt::none;
+  return match.by_order ? Doubt::by_order : Doubt::ambiguous;
+}
+
 // One alignment into the counters of its gpu.
 class PassReader {
  public:
@@ -118,14 +126,14 @@ class PassReader {
   const std::vector<std::size_t>& present() const { return present_; }
   const ImpossibleCounters& impossible() const { return impossible_; }
 
-  /// `ambiguous`: of matches beside which another one is as likely; else of all others.
-  void read(bool ambiguous) {
+  /// Of the matches of this doubt alone.
+  void read(Doubt doubt) {
     const std::size_t n = num_rows(kernels_.table);
     for (std::size_t i = 0; i < n; i++) {
       const std::uint32_t dispatch = alignment_.dispatch_of(i);
       const Match& match = alignment_.alignment.matches[i];
       // Another kernel at the same place has other counts.
-      if (dispatch == kUnmatched || match.substituted || (match.basis == MatchBasis::ambiguous) != ambiguous) continue;
+      if (dispatch == kUnmatched || match.substituted || doubt_of(match) != doubt) continue;
       const DispatchValues values = reader_.values_of(dispatch);
       read_base(i, dispatch, values);
       if (kernels_.table.selected[i] != 0 && kernels_.table.complete[i] != 0) sum_metrics(i, values);
@@ -318,9 +326,11 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     for (std::size_t i = 0; i < order.size(); i++) order[i] = i;
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return readers[i].has_matrix(); });
     // What is sure in any pass comes before what another dispatch beside it explains as well.
-    for (const std::size_t i : order) readers[i].read(false);
+    for (const Doubt doubt : {Doubt::none, Doubt::by_order}) {
+      for (const std::size_t i : order) readers[i].read(doubt);
+    }
     for (const std::size_t i : order) {
-      readers[i].read(true);
+      readers[i].read(Doubt::ambiguous);
       if (readers[i].at_one_clock())
         note_disagreement(inputs[passes[i]->pass], readers[i].cycles_here(), readers[i].cycles_there());
     }

@@ -19,6 +19,7 @@ struct AlignmentRow {
   Field<std::int64_t> rank, gpu;
   std::string pass_gpu;
   std::int64_t num_matched = 0, num_substituted = 0, num_only_trace = 0, num_only_pass = 0;
+  std::int64_t num_gaps = 0;
   std::int64_t num_by_marks = 0, num_unique = 0, num_transferred = 0, num_ambiguous = 0;
   Field<double> matched_time_share;
   std::string verdict;
@@ -34,6 +35,7 @@ struct AlignmentRow {
         Column{"num_substituted", &R::num_substituted, "", "kernels whose partner has their place and another name"},
         Column{"num_only_trace", &R::num_only_trace, "", "kernels without a partner"},
         Column{"num_only_pass", &R::num_only_pass, "", "dispatches of the pass that are no kernel's partner"},
+        Column{"num_gaps", &R::num_gaps, "", "stretches of them, on either side; the first are in alignment_gaps"},
         Column{"num_by_marks", &R::num_by_marks, "", "partners in the iteration of the same number"},
         Column{"num_unique", &R::num_unique, "", "partners the order of dispatches allows no other for"},
         Column{"num_transferred", &R::num_transferred, "",
@@ -42,6 +44,43 @@ struct AlignmentRow {
         Column{"matched_time_share", &R::matched_time_share, "",
                "share of the selected time of compute kernels that has a partner"},
         Column{"verdict", &R::verdict, "", "exact, gapped, iteration_ambiguous, partial or unmatched"});
+  }
+};
+
+/// Neighbours without a partner in an alignment: kernels of the trace, dispatches of the pass, or both at one place.
+struct AlignmentGapRow {
+  static constexpr std::string_view table = "alignment_gaps";
+  static constexpr std::size_t num_keys = 5;
+  std::int64_t pass = 0;
+  std::int64_t input = 0;
+  Field<std::int64_t> rank, gpu;
+  std::int64_t gap = 0;
+  std::string place;
+  Field<std::int64_t> iteration;
+  std::int64_t num_only_trace = 0;
+  Field<std::int64_t> start_ns;
+  Field<std::string> trace_name;
+  std::int64_t num_only_pass = 0;
+  Field<std::int64_t> dispatch;
+  Field<std::string> pass_name;
+
+  static constexpr auto columns() {
+    using R = AlignmentGapRow;
+    return std::make_tuple(
+        Column{"pass", &R::pass, "", "index into inputs, of the file with the counters"},
+        Column{"input", &R::input, "", "index into inputs, of the trace"},
+        Column{"rank", &R::rank, "", "rank of the process"}, Column{"gpu", &R::gpu, "", "device ordinal as written"},
+        Column{"gap", &R::gap, "", "number of the gap in the order of dispatch, from 0; the first 20 have rows"},
+        Column{"place", &R::place, "", "begin (before all partners), inside, or end (behind all)"},
+        Column{"iteration", &R::iteration, "", "ordinal of the iteration of the kernel at start_ns"},
+        Column{"num_only_trace", &R::num_only_trace, "", "kernels of the trace in it"},
+        Column{"start_ns", &R::start_ns, "ns",
+               "start of the first of them; where it has none, of the kernel behind it"},
+        Column{"trace_name", &R::trace_name, "", "name of the first of them"},
+        Column{"num_only_pass", &R::num_only_pass, "", "dispatches of the pass in it"},
+        Column{"dispatch", &R::dispatch, "",
+               "number, in its file, of the first of them; where it has none, of the dispatch behind it"},
+        Column{"pass_name", &R::pass_name, "", "name of the first of them"});
   }
 };
 

@@ -62,6 +62,7 @@ void for_each_table(const Answer& answer, bool with_kernels, F&& use) {
   use(view_of(answer.host_blockers));
   use(view_of(answer.collectives));
   use(view_of(answer.alignment));
+  use(view_of(answer.alignment_gaps));
   use(view_of(answer.metrics));
   use(view_of(answer.decomposition));
   use(view_of(answer.budget));

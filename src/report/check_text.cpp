@@ -15,6 +15,7 @@ namespace chopper {
 namespace {
 
 constexpr std::size_t kExamples = 3;      // of each kind; JSON has more
+constexpr std::size_t kGaps = 3;          // of each alignment, inside; JSON has more
 constexpr std::size_t kCounters = 32;     // of a pass; joined tables have hundreds
 constexpr std::size_t kValueColumn = 11;  // "  records  "
 
@@ -114,6 +115,55 @@ void add_pass(Page& page, const CounterPassSummary& pass) {
     if (device.agents_file.empty()) text += ": nothing beside the file says which product it is";
     add_line(page, first ? "gpus" : "", text + "; " + count(device.num_dispatches, "dispatch", "dispatches"));
     first = false;
+  }
+}
+
+// "iteration 2: 1 only in the trace (gemm), 2 only in the pass from dispatch 31 (copy)".
+std::string gap_text(const AlignmentGapRow& gap) {
+  const auto name_text = [](const Field<std::string>& name) {
+    return name.present() ? " (" + cut_middle(printable(name.value()), 40) + ")" : std::string();
+  };
+  std::string text = gap.iteration.present() ? fmt::format("iteration {}: ", gap.iteration.value()) : "";
+  if (gap.num_only_trace > 0)
+    text += fmt::format("{} only in the trace", gap.num_only_trace) + name_text(gap.trace_name);
+  if (gap.num_only_pass == 0) return text;
+  text += fmt::format("{}{} only in the pass", gap.num_only_trace > 0 ? ", " : "", gap.num_only_pass);
+  if (gap.dispatch.present()) text += fmt::format(" from dispatch {}", gap.dispatch.value());
+  return text + name_text(gap.pass_name);
+}
+
+// The first gaps that no other warm-up or end explains.
+std::string gaps_text(const Answer& answer, const AlignmentRow& row) {
+  const auto value = [](const Field<std::int64_t>& field) { return field.present() ? field.value() : -1; };
+  std::string text;
+  std::size_t num_shown = 0;
+  for (const AlignmentGapRow& gap : answer.alignment_gaps) {
+    const bool is_of_row = gap.pass == row.pass && gap.input == row.input && value(gap.gpu) == value(row.gpu);
+    if (!is_of_row || gap.place != "inside") continue;
+    if (num_shown++ == kGaps) return text + "; ...";
+    text += (text.empty() ? "" : "; ") + gap_text(gap);
+  }
+  return text;
+}
+
+// How the dispatches of a pass belong to the kernels of the traces.
+void add_alignments(Page& page, const Answer& answer, std::int64_t pass) {
+  for (const AlignmentRow& row : answer.alignment) {
+    if (row.pass != pass) continue;
+    const auto number = [](std::int64_t n) { return count_text(static_cast<std::uint64_t>(n)); };
+    std::string text =
+        fmt::format("with {}: {}, {} matched", printable(answer.inputs[static_cast<std::size_t>(row.input)].path),
+                    row.verdict, number(row.num_matched));
+    const auto add = [&](std::int64_t n, std::string_view what) {
+      if (n > 0) text += fmt::format(", {} {}", number(n), what);
+    };
+    add(row.num_substituted, "under another name");
+    add(row.num_only_trace, "only in the trace");
+    add(row.num_only_pass, "only in the pass");
+    add(row.num_ambiguous, "ambiguous");
+    add_line(page, "aligned", text);
+    const std::string gaps = gaps_text(answer, row);
+    if (!gaps.empty()) add_line(page, "gaps", fmt::format("{}; the first inside: {}", number(row.num_gaps), gaps));
   }
 }
 
@@ -235,6 +285,7 @@ std::string check_text(const Answer& answer, const TextOptions& options) {
     if (!first_input) page.end_line();
     first_input = false;
     add_input(page, answer.inputs[i], answer.summaries[i]);
+    add_alignments(page, answer, answer.inputs[i].input);
   }
   for (const Severity severity : {Severity::data_loss, Severity::skipped, Severity::note}) {
     bool first = true;

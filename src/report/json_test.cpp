@@ -71,7 +71,8 @@ TEST(WriteJson, EmptyAnswerHasEveryTable) {
       json_of({}, false),
       "{\n\"chopper\":{\"version\":\"1.2.3\",\"schema\":1},\n\"inputs\":[],\n\"gpus\":[],\n\"health\":[],\n"
       "\"coverage\":[],\n\"label_rules\":[],\n\"timeline\":[],\n\"steps\":[],\n\"ranks\":[],\n\"operations\":[],\n"
-      "\"launch\":[],\n\"host_blockers\":[],\n\"collectives\":[],\n\"alignment\":[],\n\"metrics\":[],"
+      "\"launch\":[],\n\"host_blockers\":[],\n\"collectives\":[],\n\"alignment\":[],\n\"alignment_gaps\":[],"
+      "\n\"metrics\":[],"
       "\n\"decomposition\":[],\n\"budget\":[],\n\"memory\":[],\n\"throughput\":[],\n"
       "\"kernel_summary\":[]\n}\n");
   const std::string with_kernels = json_of({}, true);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Of equal dispatches in a row nothing but their order tells which is which. That is enough as long as nothing was
+// dropped, added or exchanged among them; a row of another length shows it, one of the same length may hide it.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "align/align.h"
+
+namespace chopper {
+namespace {
+
+// How far from a row, in records of the trace, an edit of the pass speaks against it: about an iteration of a large
+// model, some of a small one. Edits are seldom alone, and a row that is clean far from all of them is believed.
+constexpr std::size_t kEditReach = 4096;
+
+// Records at which the pass was edited, ascending. What is missing before the first and behind the last pair is
+// another warm-up or another end.
+struct Edits {
+  std::vector<std::size_t> lacking, added;
+};
+
+Edits edits_of(const Alignment& alignment, std::size_t num_pass) {
+  Edits edits;
+  for (std::size_t i = 0; i < alignment.matches.size(); i++) {
+    // A substituted one may be one dropped and another one added.
+    if (alignment.matches[i].pass == kUnmatched || !alignment.matches[i].substituted) continue;
+    edits.lacking.push_back(i);
+    edits.added.push_back(i);
+  }
+  for (const AlignmentGap& gap : alignment.gaps) {
+    const bool is_first = gap.trace_begin == 0 && gap.pass_begin == 0;
+    const bool is_last =
+        gap.trace_begin + gap.num_trace == alignment.matches.size() && gap.pass_begin + gap.num_pass == num_pass;
+    if (is_first || is_last) continue;
+    if (gap.num_trace > 0) edits.lacking.push_back(gap.trace_begin);
+    if (gap.num_pass > 0) edits.added.push_back(gap.trace_begin);
+  }
+  std::sort(edits.lacking.begin(), edits.lacking.end());
+  std::sort(edits.added.begin(), edits.added.end());
+  return edits;
+}
+
+bool has_near(const std::vector<std::size_t>& edits, std::size_t begin, std::size_t end) {
+  const auto at = std::lower_bound(edits.begin(), edits.end(), begin - std::min(begin, kEditReach));
+  return at != edits.end() && *at < end + kEditReach;
+}
+
+std::size_t row_size_around(std::span<const Dispatch> side, std::size_t at) {
+  std::size_t begin = at, end = at + 1;
+  while (begin > 0 && side[begin - 1] == side[at]) begin--;
+  while (end < side.size() && side[end] == side[at]) end++;
+  return end - begin;
+}
+
+enum class Doubt : std::uint8_t {
+  none,
+  by_order,  // the row is as long on both sides, and may hide edits
+  row,       // it is not, or one of it is substituted
+};
+
+// Of the records [begin, end), a row of equal ones.
+Doubt doubt_of(const DispatchSequence& pass, const Alignment& alignment, const Edits& edits, std::size_t begin,
+               std::size_t end) {
+  std::size_t num_sure = 0, first = SIZE_MAX;
+  for (std::size_t i = begin; i < end; i++) {
+    const Match& match = alignment.matches[i];
+    if (match.pass == kUnmatched || match.substituted) continue;
+    if (first == SIZE_MAX) first = match.pass;
+    num_sure++;
+  }
+  if (num_sure == 0) return Doubt::none;
+  const std::size_t size = end - begin, other_size = row_size_around(pass.dispatches, first);
+  if (size == 1 && other_size == 1) return Doubt::none;
+  if (num_sure != size || other_size != size) return Doubt::row;
+  return has_near(edits.lacking, begin, end) && has_near(edits.added, begin, end) ? Doubt::by_order : Doubt::none;
+}
+
+}  // namespace
+
+void flag_equal_runs(const DispatchSequence& trace, const DispatchSequence& pass, Alignment& alignment) {
+  const std::span<const Dispatch> records = trace.dispatches;
+  const Edits edits = edits_of(alignment, pass.dispatches.size());
+  for (std::size_t begin = 0; begin < records.size();) {
+    std::size_t end = begin + 1;
+    while (end < records.size() && records[end] == records[begin]) end++;
+    const Doubt doubt = doubt_of(pass, alignment, edits, begin, end);
+    for (std::size_t i = begin; i < end && doubt != Doubt::none; i++) {
+      Match& match = alignment.matches[i];
+      if (match.pass == kUnmatched) continue;
+      match.by_order = doubt == Doubt::by_order && match.basis != MatchBasis::ambiguous;
+      match.basis = MatchBasis::ambiguous;
+    }
+    begin = end;
+  }
+}
+
+}  // namespace chopper
