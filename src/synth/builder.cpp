@@ -31,12 +31,18 @@ constexpr std::int64_t kFramesPerModule = 16;
 
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
-std::string text_of(const Shapes& rows) {
+std::string text_of(const std::vector<std::int64_t>& row) {
+  std::string text = "[";
+  for (std::size_t j = 0; j < row.size(); j++) text += fmt::format("{}{}", j == 0 ? "" : ", ", row[j]);
+  return text + "]";
+}
+
+// A list of tensors is one level deeper.
+std::string text_of(const Shapes& rows, const std::vector<std::string_view>& types) {
   std::string text = "[";
   for (std::size_t i = 0; i < rows.size(); i++) {
-    text += i == 0 ? "[" : ", [";
-    for (std::size_t j = 0; j < rows[i].size(); j++) text += fmt::format("{}{}", j == 0 ? "" : ", ", rows[i][j]);
-    text += "]";
+    text += i == 0 ? "" : ", ";
+    text += types[i] == kTensorList ? "[" + text_of(rows[i]) + "]" : text_of(rows[i]);
   }
   return text + "]";
 }
@@ -50,13 +56,24 @@ Shapes strides_of(Shapes dims) {
   return dims;
 }
 
-std::string repeat_text(std::string_view word, std::size_t count) {
+std::string text_of(const std::vector<std::string_view>& words) {
   std::string text = "[";
-  for (std::size_t i = 0; i < count; i++) text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", word);
+  for (std::size_t i = 0; i < words.size(); i++) text += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", words[i]);
   return text + "]";
 }
 
 }  // namespace
+
+RangeOptions shown(const Operands& operands, std::int64_t sequence, double cost) {
+  RangeOptions options;
+  options.sequence = sequence;
+  options.cost = cost;
+  for (const Operand& operand : operands) {
+    options.dims.push_back(operand.shape);
+    options.types.push_back(operand.type);
+  }
+  return options;
+}
 
 Builder::Builder(const Job& job, Program& program) : job_(job), program_(program), kernels_(job) {}
 
@@ -85,9 +102,12 @@ std::int32_t Builder::open(std::string_view name, Category category, const Range
   range.sequence = options.sequence;
   range.backward = options.backward;
   if (job_.shapes && !options.dims.empty()) {
+    const std::vector<std::string_view> values(options.dims.size(), "");
+    const std::vector<std::string_view> types =
+        options.types.empty() ? std::vector<std::string_view>(options.dims.size(), options.type) : options.types;
     range.shapes = fmt::format(R"(, "Concrete Inputs": {}, "Input type": {}, "Input Strides": {}, "Input Dims": {})",
-                               repeat_text("", options.dims.size()), repeat_text(options.type, options.dims.size()),
-                               text_of(strides_of(options.dims)), text_of(options.dims));
+                               text_of(values), text_of(types), text_of(strides_of(options.dims), types),
+                               text_of(options.dims, types));
   }
   const auto index = static_cast<std::int32_t>(program_.ranges.size());
   program_.ranges.push_back(std::move(range));

@@ -20,9 +20,23 @@ struct RangeOptions {
   std::vector<std::vector<std::int64_t>> dims;  ///< shapes of the inputs
   std::int64_t sequence = -1;
   bool backward = false;
-  double cost = 1;  ///< in operators
+  double cost = 1;                          ///< in operators
+  std::string_view type = "c10::BFloat16";  ///< of all inputs, unless `types` has one for each
+  std::vector<std::string_view> types = {};
+};
+
+/// An input of an operator as PyTorch records it: shape and type. Of a scalar and of what is no tensor the shape is
+/// empty, of a list of tensors it is that of its one tensor.
+struct Operand {
+  std::vector<std::int64_t> shape;
   std::string_view type = "c10::BFloat16";
 };
+using Operands = std::vector<Operand>;
+inline constexpr std::string_view kBFloat16 = "c10::BFloat16", kFloat = "float", kLong = "long int", kScalar = "Scalar",
+                                  kTensorList = "TensorList";
+
+/// A range with these inputs.
+RangeOptions shown(const Operands& operands, std::int64_t sequence = -1, double cost = 1);
 
 /// What the next work belongs to.
 struct Label {

@@ -40,7 +40,7 @@ double unit_cycles(const Job& job, const Work& work) {
 std::int64_t device_total(const Job& job, const Work& work, Counter counter, double cycles) {
   const Habits habits = habits_of(work);
   const Traffic traffic = traffic_of(job, work);
-  constexpr double kQuad = 4;  // these count in units of four cycles (formats.md 3.1)
+  constexpr double kQuad = 4;  // some count in units of four cycles; data/counters/amd.toml says which
   const double occupied = cycles * static_cast<double>(job.gpu.num_units) * occupied_share(job, work);
   switch (counter) {
     case Counter::mops_bf16:
@@ -48,7 +48,7 @@ std::int64_t device_total(const Job& job, const Work& work, Counter counter, dou
     case Counter::mfma_busy:
       return whole(matrix_busy_cycles(job, work));
     case Counter::busy_cu:
-      return whole(occupied / kQuad);
+      return whole(occupied);
     case Counter::wave_cycles:
       return whole(occupied * static_cast<double>(resident_waves(job, work)) / kQuad);
     case Counter::active_valu:

@@ -236,6 +236,14 @@ Work Kernels::streaming(std::string_view name, double elements, double bytes) co
   return work;
 }
 
+Work Kernels::with_least_bytes(Work work, double bytes) const {
+  work.bytes = bytes;
+  work.theory_ns = bytes / peak_bytes_per_ns_;
+  work.inst = work.executed_bytes / bytes;
+  work.util = work.alone_ns / (work.theory_ns * work.inst);
+  return work;
+}
+
 Work Kernels::multi_tensor(std::string_view functor, double elements, double bytes) const {
   Work work =
       streaming(fmt::format("void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "

@@ -28,6 +28,9 @@ class Kernels {
   Work elementwise(std::string_view functor, double elements, double bytes) const;
   /// A reduction or another kernel that lives on bandwidth, by its full name.
   Work streaming(std::string_view name, double elements, double bytes) const;
+  /// `work`, which memory bounds, where the operator needs no more than `bytes` at least: what its inputs and results
+  /// hold, each once. What the kernel moves stays.
+  Work with_least_bytes(Work work, double bytes) const;
   /// One kernel of a foreach operator.
   Work multi_tensor(std::string_view functor, double elements, double bytes) const;
   /// A fused kernel of the compiler.

@@ -226,6 +226,26 @@ TEST(CounterPhysics, InstancesAddUpAndRequestsAreTheBytes) {
   }
 }
 
+// A matrix unit that works belongs to a unit that has waves: both are told in cycles (data/counters/amd.toml).
+TEST(CounterPhysics, UnitsAreBusyAtLeastAsLongAsTheirMatrixUnits) {
+  for (const char* gpu : {"mi300x", "mi250x", "mi355x"}) {
+    const Job job = make_job("tiny-fsdp2", gpu).value();
+    const Kernels kernels(job);
+    const std::vector<double> dies = die_shares(job, 0);
+    for (const Work& work :
+         {kernels.gemm(4096, 4096, 4096), kernels.gemm(4096, 1537, 4096), kernels.gemm(100, 200, 300),
+          kernels.attention_forward(2, 32, 8, 4096, 4096), kernels.attention_backward(1, 8, 2, 2048, 2048)}) {
+      const double cycles = work.alone_ns * job.gpu.clock_mhz * 1e-3;
+      const double of_units = cycles * static_cast<double>(job.gpu.num_units);
+      const double unit_busy = static_cast<double>(count_all(job, dies, work, Counter::busy_cu, cycles)) / of_units;
+      const double utilisation = static_cast<double>(count_all(job, dies, work, Counter::mfma_busy, cycles)) /
+                                 (of_units * static_cast<double>(job.gpu.matrix_units_per_unit));
+      EXPECT_GE(unit_busy, utilisation) << gpu << " " << work.name;
+      EXPECT_LE(unit_busy, 1) << gpu << " " << work.name;
+    }
+  }
+}
+
 // No pass holds more of a block than the hardware counts at once (formats.md 2.5); 6.2 keeps 512 instances.
 TEST(CounterPhysics, PassesFitTheHardware) {
   Job job = tiny();

@@ -160,7 +160,7 @@ class Training {
   void foreach_operator(std::string_view name, std::string_view functor, double bytes_per_element) {
     constexpr std::int64_t kElementsPerKernel = 320 * 65536;
     const std::int64_t elements = std::max<std::int64_t>(1, sharder_.shard_elements());
-    const Builder::Scope scope = b_.op(name, {{{elements}}, -1, false, 2.5});
+    const Builder::Scope scope = b_.op(name, shown({{{elements}, kTensorList}, {{}, kScalar}}, -1, 2.5));
     for (std::int64_t done = 0; done < elements; done += kElementsPerKernel) {
       const auto part = static_cast<double>(std::min(kElementsPerKernel, elements - done));
       b_.launch(b_.kernels().multi_tensor(functor, part, part * bytes_per_element));

@@ -28,60 +28,67 @@ void Transformer::differentiable(std::string_view name, std::string_view node, c
   b_.on_backward(node, scope.range(), std::move(backward));
 }
 
+void Transformer::differentiable(std::string_view name, std::string_view node, const Operands& operands,
+                                 const std::function<void()>& forward, std::function<void()> backward) {
+  const std::int64_t sequence = b_.next_sequence();
+  const Builder::Scope scope = b_.op(name, shown(operands, sequence));
+  forward();
+  b_.on_backward(node, scope.range(), std::move(backward));
+}
+
 void Transformer::view(std::string_view name, std::string_view node, const Dims& dims) {
   differentiable(
       name, node, dims, [] {}, [this, dims] { b_.view("aten::view", {dims}); });
 }
 
 // One operator that launches `work` and writes `bytes_out`.
-void Transformer::run(std::string_view name, Work work, double bytes_out) {
-  const auto elements = static_cast<std::int64_t>(bytes_out / 2);
-  const Builder::Scope scope = b_.op(name, {{{tokens_, elements / tokens_}}});
+void Transformer::run(std::string_view name, const Operands& operands, Work work, double bytes_out) {
+  const Builder::Scope scope = b_.op(name, shown(operands));
   const std::uint32_t block = b_.allocate(static_cast<std::int64_t>(bytes_out));
   b_.launch(std::move(work));
   b_.release(block);
 }
 
-void Transformer::elementwise(std::string_view name, std::string_view node, std::string_view functor, double elements,
-                              double bytes, double backward_bytes, int backward_kernels) {
-  const std::string text(functor), operator_name(name);
-  const auto columns = static_cast<std::int64_t>(elements) / tokens_;
+void Transformer::elementwise(const Step& forward, std::string_view node, std::string_view functor, double elements,
+                              std::vector<Step> backward) {
+  const std::string text(functor);
   const auto output = static_cast<std::int64_t>(elements * 2);
   const std::uint32_t block = b_.allocate(output);
   differentiable(
-      name, node, {{tokens_, columns}, {tokens_, columns}},
-      [&] { b_.launch(b_.kernels().elementwise(text, elements, bytes)); },
-      [this, text, operator_name, elements, backward_bytes, backward_kernels, block] {
-        for (int i = 0; i < backward_kernels; i++) {
-          run(i == 0 ? "aten::mul" : "aten::add_",
-              b_.kernels().elementwise(text, elements, backward_bytes / backward_kernels), elements * 2);
-        }
+      forward.name, node, forward.operands, [&] { b_.launch(b_.kernels().elementwise(text, elements, forward.bytes)); },
+      [this, text, elements, block, backward = std::move(backward)] {
+        for (const Step& step : backward)
+          run(step.name, step.operands, b_.kernels().elementwise(text, elements, step.bytes), elements * 2);
         b_.release(block);
       });
   if (!b_.records_tape()) b_.release(block);
 }
 
 void Transformer::to_dtype(double elements, bool to_float) {
-  const auto cast = [this, elements](bool wide) {
-    return b_.kernels().elementwise(wide ? "float_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}"
-                                         : "bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}",
-                                    elements, elements * 6);
-  };
   const auto columns = static_cast<std::int64_t>(elements) / tokens_;
-  const Builder::Scope to = b_.op("aten::to", {{{tokens_, columns}}, b_.peek_sequence()});
+  const auto operands = [this, columns](bool wide) {
+    const Operand narrow_one{{tokens_, columns}, kBFloat16}, wide_one{{tokens_, columns}, kFloat};
+    return wide ? Operands{wide_one, narrow_one, {{}, kScalar}} : Operands{narrow_one, wide_one, {{}, kScalar}};
+  };
+  const auto source = [operands](bool wide, std::string_view second, std::size_t count) {
+    Operands all{operands(wide)[1], {{}, second}};
+    all.resize(count, {{}, ""});
+    return all;
+  };
+  const auto copy = [this, elements, operands](bool wide) {
+    b_.view("aten::empty_strided", {{{}}});
+    const Builder::Scope inner = b_.op("aten::copy_", shown(operands(wide)));
+    b_.launch(b_.kernels().elementwise(wide ? "float_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}"
+                                            : "bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}",
+                                       elements, elements * 6));
+  };
+  const Builder::Scope to = b_.op("aten::to", shown(source(to_float, kScalar, 5), b_.peek_sequence()));
   differentiable(
-      "aten::_to_copy", "ToCopyBackward0", {{tokens_, columns}},
-      [&] {
-        b_.view("aten::empty_strided", {{{}}});
-        const Builder::Scope copy = b_.op("aten::copy_", {{{tokens_, columns}, {tokens_, columns}}});
-        b_.launch(cast(to_float));
-      },
-      [this, cast, to_float, columns] {
+      "aten::_to_copy", "ToCopyBackward0", source(to_float, kScalar, 7), [&] { copy(to_float); },
+      [this, copy, source, to_float] {
         const Builder::Scope back = b_.op("aten::to");
-        const Builder::Scope inner = b_.op("aten::_to_copy", {{{tokens_, columns}}});
-        b_.view("aten::empty_strided", {{{}}});
-        const Builder::Scope copy = b_.op("aten::copy_", {{{tokens_, columns}, {tokens_, columns}}});
-        b_.launch(cast(!to_float));
+        const Builder::Scope inner = b_.op("aten::_to_copy", shown(source(!to_float, kScalar, 7)));
+        copy(!to_float);
       });
 }
 
@@ -90,11 +97,14 @@ void Transformer::transpose(std::int64_t rows, std::int64_t columns) {
   b_.view("aten::as_strided", {{{rows, columns}}});
 }
 
-void Transformer::fill_zero(double elements, double bytes_per_element) {
-  const Builder::Scope zero = b_.op("aten::zero_");
-  const Builder::Scope fill = b_.op("aten::fill_");
-  b_.launch(b_.kernels().elementwise(bytes_per_element > 2 ? "FillFunctor<float>" : "FillFunctor<c10::BFloat16>",
-                                     elements, elements * bytes_per_element));
+void Transformer::fill_zero(const Operand& tensor) {
+  const Builder::Scope zero = b_.op("aten::zero_", shown({tensor}));
+  const Builder::Scope fill = b_.op("aten::fill_", shown({tensor, {{}, kScalar}}));
+  double elements = 1;
+  for (const std::int64_t extent : tensor.shape) elements *= static_cast<double>(extent);
+  const bool is_float = tensor.type == kFloat;
+  b_.launch(b_.kernels().elementwise(is_float ? "FillFunctor<float>" : "FillFunctor<c10::BFloat16>", elements,
+                                     elements * (is_float ? 4 : 2)));
 }
 
 // A product whose parts are added up needs its workspace zeroed.
@@ -159,15 +169,17 @@ void Transformer::contiguous(double elements) {
         "(at::TensorIteratorBase&)::{lambda(c10::BFloat16)#1}>(int, at::native::direct_copy_kernel_cuda)",
         elements, elements * 4);
   };
-  const Builder::Scope scope = b_.op("aten::contiguous", {{{tokens_, columns}}, b_.peek_sequence()});
+  const Operand tensor{{tokens_, columns}};
+  const Operands both{tensor, tensor, {{}, kScalar}};
+  const Builder::Scope scope = b_.op("aten::contiguous", shown({tensor, {{}, kScalar}}, b_.peek_sequence()));
   differentiable(
-      "aten::clone", "CloneBackward0", {{tokens_, columns}},
+      "aten::clone", "CloneBackward0", Operands{tensor, {{}, kScalar}},
       [&] {
         b_.view("aten::empty_like", {{{tokens_, columns}}});
-        const Builder::Scope inner = b_.op("aten::copy_", {{{tokens_, columns}, {tokens_, columns}}});
+        const Builder::Scope inner = b_.op("aten::copy_", shown(both));
         b_.launch(copy());
       },
-      [this, copy] { run("aten::copy_", copy(), static_cast<double>(tokens_) * 2); });
+      [this, copy, both] { run("aten::copy_", both, copy(), static_cast<double>(tokens_) * 2); });
 }
 
 // x / rms(x) * weight, in FP32 as Hugging Face writes it.
@@ -178,12 +190,15 @@ void Transformer::norm(std::string_view operation, std::int64_t index) {
   const auto n = static_cast<double>(tokens_ * hidden_);
   const auto rows = static_cast<double>(tokens_);
   b_.accumulate_gradient(hidden_ * 2);
+  const Operand wide{{tokens_, hidden_}, kFloat}, narrow{{tokens_, 1}, kFloat}, scalar{{}, kScalar};
+  const Operand normed{{tokens_, hidden_}}, weight{{hidden_}};
+  const auto weight_bytes = static_cast<double>(hidden_) * 2;
   to_dtype(n, true);
-  elementwise("aten::pow", "PowBackward0",
+  elementwise({"aten::pow", {wide, scalar}, n * 8}, "PowBackward0",
               "pow_tensor_scalar_kernel_impl<float, float>(at::TensorIteratorBase&, float)::{lambda(float)#1}", n,
-              n * 8, n * 12);
+              {{"aten::mul", {wide, wide}, n * 12}});
   differentiable(
-      "aten::mean", "MeanBackward1", {{tokens_, hidden_}},
+      "aten::mean", "MeanBackward1", Operands{wide, {{}, "ScalarList"}, scalar, {{}, ""}},
       [&] {
         b_.launch(
             b_.kernels().streaming("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
@@ -192,24 +207,30 @@ void Transformer::norm(std::string_view operation, std::int64_t index) {
                                    "float, float>, unsigned int, float, 4, 4>)",
                                    n, n * 4));
       },
-      [this, n] {
+      [this, n, wide, scalar] {
         b_.view("aten::expand", {{{tokens_, 1}}});
-        run("aten::div",
-            b_.kernels().elementwise(
-                "BUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >", n, n * 4),
+        // The gradient of a row is expanded over it: its shape is that of the result, its memory one number a row.
+        run("aten::div", {wide, scalar},
+            b_.kernels().with_least_bytes(
+                b_.kernels().elementwise(
+                    "BUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >", n, n * 4),
+                n * 8),
             n * 4);
       });
-  elementwise("aten::add", "AddBackward0", "CUDAFunctorOnSelf_add<float>", rows, rows * 8, rows * 8, 0);
-  elementwise("aten::rsqrt", "RsqrtBackward0", "rsqrt_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}", rows,
-              rows * 8, rows * 12, 2);
-  elementwise("aten::mul", "MulBackward0",
-              "BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >", n, n * 8, n * 24,
-              2);
+  elementwise({"aten::add", {narrow, scalar, scalar}, rows * 8}, "AddBackward0", "CUDAFunctorOnSelf_add<float>", rows,
+              {});
+  elementwise({"aten::rsqrt", {narrow}, rows * 8}, "RsqrtBackward0",
+              "rsqrt_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}", rows,
+              {{"aten::mul", {narrow, scalar}, rows * 8}, {"aten::mul", {narrow, narrow}, rows * 12}});
+  // The input has a gradient through the product and one through the mean: they are added.
+  elementwise({"aten::mul", {wide, narrow}, n * 8 + rows * 4}, "MulBackward0",
+              "BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >", n,
+              {{"aten::mul", {wide, wide}, n * 12}, {"aten::add_", {wide, wide, scalar}, n * 12}});
   to_dtype(n, false);
   elementwise(
-      "aten::mul", "MulBackward0",
+      {"aten::mul", {weight, normed}, n * 4 + weight_bytes}, "MulBackward0",
       "BinaryFunctor<c10::BFloat16, c10::BFloat16, c10::BFloat16, at::native::binary_internal::MulFunctor<float> >", n,
-      n * 4, n * 10, 2);
+      {{"aten::mul", {normed, weight}, n * 4 + weight_bytes}, {"aten::mul", {normed, normed}, n * 6}});
 }
 
 void Transformer::rotary() {
@@ -217,15 +238,19 @@ void Transformer::rotary() {
   const Builder::Scope frame = b_.python("modeling_llama.py(137): apply_rotary_pos_emb");
   constexpr std::string_view kMul =
       "BinaryFunctor<c10::BFloat16, c10::BFloat16, c10::BFloat16, at::native::binary_internal::MulFunctor<float> >";
+  const std::int64_t dim = job_.model.head_dim;
   for (const std::int64_t heads : {heads_, kv_heads_}) {
-    const auto n = static_cast<double>(tokens_ * heads * job_.model.head_dim);
-    elementwise("aten::mul", "MulBackward0", kMul, n, n * 4, n * 4);
-    view("aten::slice", "SliceBackward0", {{tokens_, heads, job_.model.head_dim}});
-    elementwise("aten::neg", "NegBackward0", "neg_kernel_cuda(at::TensorIteratorBase&)::{lambda(c10::BFloat16)#1}",
-                n / 2, n * 2, n * 2);
+    const auto n = static_cast<double>(tokens_ * heads * dim);
+    const Operand states{{tokens_, heads, dim}}, half{{tokens_, heads, dim / 2}}, angles{{tokens_, 1, dim}};
+    const double product_bytes = n * 4 + static_cast<double>(tokens_ * dim) * 2;
+    const Step product{"aten::mul", {states, angles}, product_bytes};
+    elementwise(product, "MulBackward0", kMul, n, {product});
+    view("aten::slice", "SliceBackward0", {{tokens_, heads, dim}});
+    elementwise({"aten::neg", {half}, n * 2}, "NegBackward0",
+                "neg_kernel_cuda(at::TensorIteratorBase&)::{lambda(c10::BFloat16)#1}", n / 2,
+                {{"aten::neg", {half}, n * 2}});
     differentiable(
-        "aten::cat", "CatBackward0",
-        {{tokens_, heads, job_.model.head_dim / 2}, {tokens_, heads, job_.model.head_dim / 2}},
+        "aten::cat", "CatBackward0", Operands{{half.shape, kTensorList}, {{}, kScalar}},
         [&] {
           b_.launch(b_.kernels().streaming(
               "void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::(anonymous "
@@ -236,8 +261,9 @@ void Transformer::rotary() {
         [this] {
           b_.view("aten::narrow", {{{tokens_, heads_, job_.model.head_dim}}});
         });
-    elementwise("aten::mul", "MulBackward0", kMul, n, n * 4, n * 4);
-    elementwise("aten::add", "AddBackward0", "CUDAFunctor_add<c10::BFloat16>", n, n * 6, n * 4, 0);
+    elementwise(product, "MulBackward0", kMul, n, {product});
+    elementwise({"aten::add", {states, states, {{}, kScalar}}, n * 6}, "AddBackward0", "CUDAFunctor_add<c10::BFloat16>",
+                n, {});
   }
 }
 
@@ -295,10 +321,14 @@ void Transformer::attention() {
 void Transformer::residual(std::string_view operation) {
   const Builder::Labelled label = b_.label(operation);
   const auto n = static_cast<double>(tokens_ * hidden_);
+  const Operand states{{tokens_, hidden_}};
+  const Operands sum{states, states, {{}, kScalar}};
   differentiable(
-      "aten::add", "AddBackward0", {{tokens_, hidden_}, {tokens_, hidden_}},
+      "aten::add", "AddBackward0", sum,
       [&] { b_.launch(b_.kernels().elementwise("CUDAFunctor_add<c10::BFloat16>", n, n * 6)); },
-      [this, n] { run("aten::add_", b_.kernels().elementwise("CUDAFunctor_add<c10::BFloat16>", n, n * 6), n * 2); });
+      [this, n, sum] {
+        run("aten::add_", sum, b_.kernels().elementwise("CUDAFunctor_add<c10::BFloat16>", n, n * 6), n * 2);
+      });
 }
 
 // The sum over the tensor-parallel ranks after a row-parallel product; the compute stream waits for it.
@@ -327,24 +357,32 @@ void Transformer::embedding() {
   const Builder::Scope module = b_.module("Embedding", 0);
   const auto n = static_cast<double>(tokens_ * hidden_);
   b_.accumulate_gradient(job_.model.vocabulary * hidden_ * 2 / job_.tensor_parallel);
+  const Operand table{{job_.model.vocabulary, hidden_}}, indices{{tokens_}, kLong}, scalar{{}, kScalar};
+  const Operand gradient{{tokens_, hidden_}};
+  const double least = n * 4 + static_cast<double>(tokens_) * 8;
   differentiable(
-      "aten::embedding", "EmbeddingBackward0", {{job_.model.vocabulary, hidden_}, {job_.batch, tokens_ / job_.batch}},
+      "aten::embedding", "EmbeddingBackward0",
+      Operands{table, {{job_.batch, tokens_ / job_.batch}, kLong}, scalar, scalar, scalar},
       [&] {
         b_.view("aten::reshape", {{{tokens_}}});
-        const Builder::Scope inner = b_.op("aten::index_select", {{{job_.model.vocabulary, hidden_}, {}, {tokens_}}});
+        const Builder::Scope inner = b_.op("aten::index_select", shown({table, scalar, indices}));
         b_.launch(
             b_.kernels().streaming("void at::native::(anonymous namespace)::indexSelectLargeIndex<c10::BFloat16, long, "
                                    "unsigned int, 2, 2, -2, true>"
                                    "(at::cuda::detail::TensorInfo<c10::BFloat16, unsigned int>)",
-                                   n, n * 4));
+                                   n, least));
       },
-      [this, n] {
-        const Builder::Scope inner = b_.op("aten::embedding_dense_backward", {{{tokens_, hidden_}, {tokens_}}});
-        fill_zero(static_cast<double>(job_.model.vocabulary * hidden_ / job_.tensor_parallel), 2);
-        b_.launch(b_.kernels().streaming(
-            "void at::native::(anonymous namespace)::embedding_backward_feature_kernel<c10::BFloat16, float, long>"
-            "(long const*, c10::BFloat16 const*, c10::BFloat16*, int, long, int)",
-            n, n * 12));
+      [this, n, least, gradient, indices, scalar] {
+        const Builder::Scope inner =
+            b_.op("aten::embedding_dense_backward", shown({gradient, indices, scalar, scalar, scalar}));
+        fill_zero({{job_.model.vocabulary / job_.tensor_parallel, hidden_}});
+        // Rows of the table are read, added to and written, for each token again.
+        b_.launch(b_.kernels().with_least_bytes(
+            b_.kernels().streaming(
+                "void at::native::(anonymous namespace)::embedding_backward_feature_kernel<c10::BFloat16, float, long>"
+                "(long const*, c10::BFloat16 const*, c10::BFloat16*, int, long, int)",
+                n, n * 12),
+            least));
       });
 }
 
@@ -410,6 +448,7 @@ void Transformer::layer_eager(std::int64_t layer) {
     const Builder::Scope mlp_module = b_.module("LlamaMLP", layer);
     const Builder::Scope frame = b_.python("modeling_llama.py(175): forward");
     const auto n = static_cast<double>(tokens_ * feed_);
+    const Operand states{{tokens_, feed_}};
     {
       const Builder::Labelled label = b_.label("mlp_gp");
       const Builder::Scope module = b_.module("Linear", 5 * layer + 2);
@@ -418,8 +457,9 @@ void Transformer::layer_eager(std::int64_t layer) {
     }
     {
       const Builder::Labelled label = b_.label("mlp_gs");
-      elementwise("aten::silu", "SiluBackward0", "silu_kernel(at::TensorIteratorBase&)::{lambda(c10::BFloat16)#1}", n,
-                  n * 4, n * 6);
+      elementwise({"aten::silu", {states}, n * 4}, "SiluBackward0",
+                  "silu_kernel(at::TensorIteratorBase&)::{lambda(c10::BFloat16)#1}", n,
+                  {{"aten::silu_backward", {states, states}, n * 6}});
     }
     {
       const Builder::Labelled label = b_.label("mlp_up");
@@ -428,10 +468,11 @@ void Transformer::layer_eager(std::int64_t layer) {
     }
     {
       const Builder::Labelled label = b_.label("mlp_gu");
+      const Step product{"aten::mul", {states, states}, n * 6};
       elementwise(
-          "aten::mul", "MulBackward0",
+          product, "MulBackward0",
           "BinaryFunctor<c10::BFloat16, c10::BFloat16, c10::BFloat16, at::native::binary_internal::MulFunctor<float> >",
-          n, n * 6, n * 12, 2);
+          n, {product, product});
     }
     {
       const Builder::Labelled label = b_.label("mlp_dp");
@@ -454,21 +495,22 @@ void Transformer::head_and_loss() {
   }
   const Builder::Labelled label = b_.label("cel");
   to_dtype(n, true);
+  const Operand scores{{tokens_, vocabulary}, kFloat}, targets{{tokens_}, kLong}, scalar{{}, kScalar};
+  const Operand loss{{}, kFloat};
   const Builder::Scope scope =
-      b_.op("aten::cross_entropy_loss", {{{tokens_, vocabulary}, {tokens_}}, b_.peek_sequence()});
+      b_.op("aten::cross_entropy_loss", shown({scores, targets, {{}, ""}, scalar, scalar, scalar}, b_.peek_sequence()));
   differentiable(
-      "aten::log_softmax", "LogSoftmaxBackward0", {{tokens_, vocabulary}},
+      "aten::log_softmax", "LogSoftmaxBackward0", Operands{scores, scalar, scalar},
       [&] {
-        const Builder::Scope inner = b_.op("aten::_log_softmax", {{{tokens_, vocabulary}}});
+        const Builder::Scope inner = b_.op("aten::_log_softmax", shown({scores, scalar, scalar}));
         b_.launch(
             b_.kernels().streaming("void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float, float, "
                                    "float, at::native::(anonymous namespace)::"
                                    "LogSoftMaxForwardEpilogue>(float*, float const*, int)",
                                    n, n * 8));
       },
-      [this, n, vocabulary] {
-        const Builder::Scope inner =
-            b_.op("aten::_log_softmax_backward_data", {{{tokens_, vocabulary}, {tokens_, vocabulary}}});
+      [this, n, scores, scalar] {
+        const Builder::Scope inner = b_.op("aten::_log_softmax_backward_data", shown({scores, scores, scalar, scalar}));
         b_.launch(
             b_.kernels().streaming("void at::native::(anonymous namespace)::cunn_SoftMaxBackward<4, float, float, "
                                    "float, at::native::(anonymous namespace)::"
@@ -476,18 +518,20 @@ void Transformer::head_and_loss() {
                                    n, n * 12));
       });
   differentiable(
-      "aten::nll_loss_nd", "NllLossBackward0", {{tokens_, vocabulary}, {tokens_}},
+      "aten::nll_loss_nd", "NllLossBackward0", Operands{scores, targets, {{}, ""}, scalar, scalar},
       [&] {
-        const Builder::Scope inner = b_.op("aten::nll_loss_forward", {{{tokens_, vocabulary}, {tokens_}}});
+        const Builder::Scope inner =
+            b_.op("aten::nll_loss_forward", shown({scores, targets, {{}, ""}, scalar, scalar}));
         b_.launch(b_.kernels().streaming(
             "void at::native::(anonymous namespace)::nll_loss_forward_reduce_cuda_kernel_2d<float, float, "
             "long>(float*, float*, "
             "float const*, long const*, float const*, bool, long, long, long, long)",
             static_cast<double>(tokens_), static_cast<double>(tokens_) * 64));
       },
-      [this, n, vocabulary] {
-        const Builder::Scope inner = b_.op("aten::nll_loss_backward", {{{}, {tokens_, vocabulary}, {tokens_}}});
-        fill_zero(n, 4);
+      [this, scores, targets, scalar, loss] {
+        const Builder::Scope inner =
+            b_.op("aten::nll_loss_backward", shown({loss, scores, targets, {{}, ""}, scalar, scalar, loss}));
+        fill_zero(scores);
         b_.launch(b_.kernels().streaming(
             "void at::native::(anonymous namespace)::nll_loss_backward_reduce_cuda_kernel_2d<float, long>(float*, "
             "float const*, "

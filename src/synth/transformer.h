@@ -28,15 +28,25 @@ class Transformer {
   void layer_graphed(std::int64_t layer);
   void layer_checkpointed(std::int64_t layer);
 
+  /// An operator with one kernel, the inputs it records and the bytes it needs at least: these inputs and its result,
+  /// each once, as docs/reference/flops.md counts them.
+  struct Step {
+    std::string_view name;
+    Operands operands;
+    double bytes;
+  };
+
   /// One differentiable operator: `forward` inside it, `backward` inside its node.
   void differentiable(std::string_view name, std::string_view node, const Dims& dims,
                       const std::function<void()>& forward, std::function<void()> backward);
+  void differentiable(std::string_view name, std::string_view node, const Operands& operands,
+                      const std::function<void()>& forward, std::function<void()> backward);
   /// A view: no work in either direction.
   void view(std::string_view name, std::string_view node, const Dims& dims);
-  void elementwise(std::string_view name, std::string_view node, std::string_view functor, double elements,
-                   double bytes, double backward_bytes, int backward_kernels = 1);
+  void elementwise(const Step& forward, std::string_view node, std::string_view functor, double elements,
+                   std::vector<Step> backward);
   void to_dtype(double elements, bool to_float);
-  void fill_zero(double elements, double bytes_per_element);
+  void fill_zero(const Operand& tensor);
   void product(Work work);
   void transpose(std::int64_t rows, std::int64_t columns);
   void linear(std::int64_t out, std::int64_t in);
@@ -48,7 +58,7 @@ class Transformer {
   void tensor_parallel_reduce();
   void tensor_parallel_enter();
   void gather_keys();
-  void run(std::string_view name, Work work, double bytes_out);
+  void run(std::string_view name, const Operands& operands, Work work, double bytes_out);
 
   Builder& b_;
   const Job& job_;
