@@ -92,6 +92,10 @@ Alignment align(const DispatchSequence& trace, const DispatchSequence& pass);
 /// so that one may be missing where another was added; these are `by_order`. Leaves the counts as they are. Linear.
 void flag_equal_runs(const DispatchSequence& trace, const DispatchSequence& pass, Alignment& alignment);
 
+/// Makes ambiguous what is matched directly beside a dispatch without a match that has its shape and another name: that
+/// one may be the partner, renamed, and the match another one that was added. Leaves the counts as they are. Linear.
+void flag_beside_renamed(const DispatchSequence& trace, const DispatchSequence& pass, Alignment& alignment);
+
 /// The score of an alignment that is all of one stretch, by the rules of docs/reference/alignment.md, 3.
 std::int64_t score_of(const DispatchSequence& trace, const DispatchSequence& pass, std::span<const Match> matches);
 

@@ -237,5 +237,21 @@ TEST(FlagEqualRuns, AnotherWarmUpIsNoEdit) {
   for (const std::size_t i : {1u, 2u, 3u, 104u, 105u, 106u}) EXPECT_EQ(alignment.matches[i].basis, MatchBasis::unique);
 }
 
+// The pass has an equal one added before the kernel, which was renamed there.
+TEST(FlagBesideRenamed, AMatchBesideALeftOutOneOfItsShapeIsNotSure) {
+  std::vector<Dispatch> trace;
+  for (std::uint32_t i = 0; i < 40; i++) trace.push_back({i, i / 2, 1});
+  std::vector<Dispatch> pass = trace;
+  pass[20].name = 99;
+  pass.insert(pass.begin() + 20, trace[20]);
+  Alignment alignment = align({trace, {}}, {pass, {}});
+  ASSERT_EQ(alignment.matches[20].pass, 20u);
+  ASSERT_EQ(alignment.matches[20].basis, MatchBasis::unique);
+  flag_beside_renamed({trace, {}}, {pass, {}}, alignment);
+  EXPECT_EQ(alignment.matches[20].basis, MatchBasis::ambiguous);
+  EXPECT_EQ(alignment.matches[19].basis, MatchBasis::unique);  // of another shape
+  EXPECT_EQ(alignment.matches[22].basis, MatchBasis::unique);
+}
+
 }  // namespace
 }  // namespace chopper

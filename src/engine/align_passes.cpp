@@ -288,6 +288,7 @@ void align_one(const std::vector<InputSummary>& inputs, const Folders& folders, 
   set_marks(inputs, folders, out, user_mark, sides);
   out.alignment = align({sides.trace, sides.trace_marks}, {sides.pass, sides.pass_marks});
   transfer_to_uncovered(kernels.table, sides, out.alignment, out.is_copy);
+  flag_beside_renamed({sides.trace, {}}, {sides.pass, {}}, out.alignment);
   flag_equal_runs({sides.trace, {}}, {sides.pass, {}}, out.alignment);
   count_matches(out.alignment, sides.pass.size());
   for (std::size_t i = 0; i < num_rows(kernels.table); i++) {

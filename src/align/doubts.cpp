@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Where the score decides although something else is as likely.
 // Of equal dispatches in a row nothing but their order tells which is which. That is enough as long as nothing was
 // dropped, added or exchanged among them; a row of another length shows it, one of the same length may hide it.
 #include <algorithm>
@@ -20,6 +21,14 @@ struct Edits {
   std::vector<std::size_t> lacking, added;
 };
 
+// Whether there are pairs before and behind a gap.
+bool is_inside(const AlignmentGap& gap, const Alignment& alignment, std::size_t num_pass) {
+  const bool is_first = gap.trace_begin == 0 && gap.pass_begin == 0;
+  const bool is_last =
+      gap.trace_begin + gap.num_trace == alignment.matches.size() && gap.pass_begin + gap.num_pass == num_pass;
+  return !is_first && !is_last;
+}
+
 Edits edits_of(const Alignment& alignment, std::size_t num_pass) {
   Edits edits;
   for (std::size_t i = 0; i < alignment.matches.size(); i++) {
@@ -29,10 +38,7 @@ Edits edits_of(const Alignment& alignment, std::size_t num_pass) {
     edits.added.push_back(i);
   }
   for (const AlignmentGap& gap : alignment.gaps) {
-    const bool is_first = gap.trace_begin == 0 && gap.pass_begin == 0;
-    const bool is_last =
-        gap.trace_begin + gap.num_trace == alignment.matches.size() && gap.pass_begin + gap.num_pass == num_pass;
-    if (is_first || is_last) continue;
+    if (!is_inside(gap, alignment, num_pass)) continue;
     if (gap.num_trace > 0) edits.lacking.push_back(gap.trace_begin);
     if (gap.num_pass > 0) edits.added.push_back(gap.trace_begin);
   }
@@ -76,7 +82,34 @@ Doubt doubt_of(const DispatchSequence& pass, const Alignment& alignment, const E
   return has_near(edits.lacking, begin, end) && has_near(edits.added, begin, end) ? Doubt::by_order : Doubt::none;
 }
 
+// Whether a library may have chosen one of them in place of the other.
+bool are_substitutable(const Dispatch& a, const Dispatch& b) {
+  const auto is_known = [](std::uint32_t x, std::uint32_t y) { return x != kUnknownKey && y != kUnknownKey; };
+  const bool grids = is_known(a.grid, b.grid), blocks = is_known(a.block, b.block);
+  if ((grids && a.grid != b.grid) || (blocks && a.block != b.block)) return false;
+  return (grids || blocks) && a.name != b.name;
+}
+
 }  // namespace
+
+void flag_beside_renamed(const DispatchSequence& trace, const DispatchSequence& pass, Alignment& alignment) {
+  const std::span<const Dispatch> records = trace.dispatches, dispatches = pass.dispatches;
+  for (const AlignmentGap& gap : alignment.gaps) {
+    if (!is_inside(gap, alignment, dispatches.size())) continue;
+    // The pair before the gap, and the one behind it, with what is left out next to them.
+    const std::size_t first = gap.trace_begin, last = first + gap.num_trace;
+    const std::size_t first_pass = gap.pass_begin, last_pass = first_pass + gap.num_pass;
+    const auto flag = [&](std::size_t record, std::size_t beside_record, std::size_t beside_dispatch) {
+      Match& match = alignment.matches[record];
+      if (match.pass == kUnmatched) return;
+      const bool is_unsure = (gap.num_pass > 0 && are_substitutable(records[record], dispatches[beside_dispatch])) ||
+                             (gap.num_trace > 0 && are_substitutable(records[beside_record], dispatches[match.pass]));
+      if (is_unsure) match.basis = MatchBasis::ambiguous;
+    };
+    flag(first - 1, first, first_pass);
+    flag(last, last - 1, last_pass - 1);
+  }
+}
 
 void flag_equal_runs(const DispatchSequence& trace, const DispatchSequence& pass, Alignment& alignment) {
   const std::span<const Dispatch> records = trace.dispatches;
