@@ -21,7 +21,8 @@ AlignmentRow alignment_row(const std::vector<InputSummary>& inputs, const PassAl
   row.num_unique = count(alignment.num_unique);
   row.num_transferred = count(alignment.num_transferred);
   row.num_ambiguous = count(alignment.num_ambiguous);
-  row.matched_time_share = share_field(done.matched_ns, done.selected_ns, Reason::zero_length);
+  row.matched_time_share = share_field(done.matched_ns, done.covered_ns, Reason::zero_length);
+  row.covered_time_share = share_field(done.covered_ns, done.selected_ns, Reason::zero_length);
   row.verdict = to_string(alignment.verdict);
   return row;
 }
