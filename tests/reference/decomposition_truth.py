@@ -4,7 +4,8 @@
     decomposition_truth.py --chopper BIN [--all] [--runs TEXT] [--keep DIR]
 
 Alignment: each kernel's dispatch (columns dispatch and dispatch_pass of the kernels) against the kernel the simulation
-says that dispatch is, once with marks, once without, once with flaws. Right without marks is the same place of any
+says that dispatch is, once with marks, once without, once with flaws, once of passes recorded of products
+only. Right without marks is the same place of any
 iteration; then the verdict must say so. Decomposition: inst, util and rate of each operation, computed from the sums of
 truth_counters.json by the definitions of spec 9; and, operation by operation with its true clock stated, contention and
 freq. Budget: the terms of each window sum to it. Without shapes: the model description gives the theory and factors that
@@ -13,6 +14,7 @@ shapes do, with several passes, recomputed work, tensor and pipeline parallelism
 Exit 0: all within their limits; 1: not; 2: wrong usage.
 """
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -52,8 +54,20 @@ class Found(list):
             self.append(text)
 
 
-def check_pairs(run, truth, document, marked, flawed, found):
-    """Share of the kernels whose dispatch is right; wrong ones that nothing warned of are findings."""
+def keep_products(run, truth):
+    """Leaves in the passes what a profiler with a filter of kernel names would have written; returns the names."""
+    names = {work["name"] for program in run.truth["programs"] for work in program["work"] if work["class"] == "gemm"}
+    for one in truth["runs"]:
+        path = run.folder / next(name for name in one["files"] if "counter_collection" in name)
+        header, *lines = path.read_text().splitlines(keepends=True)
+        column = next(csv.reader([header])).index("Kernel_Name")
+        path.write_text(header + "".join(line for line in lines if next(csv.reader([line]))[column] in names))
+    return names
+
+
+def check_pairs(run, truth, document, marked, flawed, found, names=None):
+    """Share of the kernels whose dispatch is right; wrong ones that nothing warned of are findings. `names`: those the
+    passes were recorded of, else all."""
     runs = {}
     for one in truth["runs"]:
         path = next(name for name in one["files"] if "counter_collection" in name)
@@ -66,6 +80,9 @@ def check_pairs(run, truth, document, marked, flawed, found):
         problems = []
         for row, work, entry in synth_labels.pairs_of(run, rank, rows, problems):
             if entry["class"] not in ("gemm", "attention", "vector"):
+                continue
+            if names is not None and row["name"] not in names:
+                found.expect(row.get("dispatch") is None, f"rank {rank}: {row['name'][:40]} was not recorded")
                 continue
             tally["all"] += 1
             if row.get("dispatch") is None:
@@ -189,7 +206,15 @@ def check_model(chopper, folder, preset, seed, settings):
     return f"{len(products)} operations, largest difference {worst:.1e}", found
 
 
-def one_run(chopper, folder, preset, seed, settings, flaws, marked, clocked):
+def check_filtered(run, truth, document, found):
+    """Every pass says which share of computation it was recorded of, by the durations of the trace."""
+    for row in document["alignment"]:
+        found.expect(row["matched_time_share"] == 1 and 0 < row["covered_time_share"] < 0.95,
+                     f"pass {row['pass']}: shares {row['matched_time_share']}, {row['covered_time_share']}")
+    found.expect({"gpu_cycles", "matrix_utilisation"} <= {row["metric"] for row in document["metrics"]}, "no metrics")
+
+
+def one_run(chopper, folder, preset, seed, settings, flaws, marked, clocked, filtered=False):
     arguments = ["--preset", preset, "--seed", str(seed)]
     for setting in settings.split():
         arguments += ["--set", setting]
@@ -198,14 +223,17 @@ def one_run(chopper, folder, preset, seed, settings, flaws, marked, clocked):
     found = Found()
     run = synth_truth.Run(chopper, folder, arguments)
     truth = json.loads((folder / "truth_counters.json").read_text())
+    names = keep_products(run, truth) if filtered else None
     document = report(chopper, folder, "--kernels")
-    tally = check_pairs(run, truth, document, marked, bool(flaws), found)
+    tally = check_pairs(run, truth, document, marked, bool(flaws), found, names)
     share = tally["right"] / tally["all"]
     found.expect(share >= (LEAST_RIGHT if flaws else 1.0), f"pairs {share:.5f}")
     check_sums(document, found)
     text = (f"pairs {synth_labels.percent(share)} right, {tally['wrong']} wrong ({tally['unwarned']} without warning), "
             f"{tally['without']} without of {tally['all']}")
-    if not flaws:
+    if filtered:
+        check_filtered(run, truth, document, found)
+    elif not flaws:
         worst = check_factors(run, truth, document, found)
         text += "; " + ", ".join(f"{name} {100 * value:.2f} %" for name, value in worst.items())
     if clocked:
@@ -232,15 +260,19 @@ def main():
     failed = 0
     for preset in presets:
         for seed in seeds:
-            for name, settings, flaws, marked, clocked in (
-                    ("marks", "marks=on", (), True, 4), ("no marks", "marks=off optimizer=every", (), False, 0),
-                    ("flaws, marks", "marks=on", FLAWS, True, 0), ("flaws", "marks=off optimizer=every", FLAWS, False, 0)):
+            for name, settings, flaws, marked, clocked, filtered in (
+                    ("marks", "marks=on", (), True, 4, False),
+                    ("no marks", "marks=off optimizer=every", (), False, 0, False),
+                    ("flaws, marks", "marks=on", FLAWS, True, 0, False),
+                    ("flaws", "marks=off optimizer=every", FLAWS, False, 0, False),
+                    ("products only, marks", "marks=on", (), True, 0, True),
+                    ("products only", "marks=off optimizer=every", (), False, 0, True)):
                 title = f"{preset} seed {seed} {name}"
                 if options.runs not in title:
                     continue
                 with tempfile.TemporaryDirectory(dir=options.keep) as folder:
                     text, found = one_run(options.chopper, Path(folder) / "run", preset, seed, f"{SMALL} {settings}", flaws,
-                                          marked, clocked)
+                                          marked, clocked, filtered)
                 failed += show(title, text, found)
     for preset, settings in WITHOUT_SHAPES:
         title = f"{preset} seed 1 no shapes {settings}"
