@@ -130,7 +130,8 @@ std::vector<std::string> counters_of_gfx942() {
 void expect_same(const std::vector<double>& a, const std::vector<double>& b, const char* what) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); i++)
-    EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) << what << " of kernel " << i << ": " << a[i] << ", " << b[i];
+    EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))
+        << what << " of kernel " << i << ": " << a[i] << ", " << b[i];
 }
 
 void expect_same(const GpuCounters& one, const GpuCounters& parted) {
