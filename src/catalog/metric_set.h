@@ -148,6 +148,13 @@ class PassMetrics {
   /// Returns why `metric` has no value for any dispatch of this pass; empty when some may have one.
   std::optional<Unavailable> missing(std::size_t metric) const;
 
+  /// The counters, as the pass numbers them, that a dispatch with all counters of the pass is computed from: of the
+  /// first alternatives that are there. Ascending; in `of_numerator` those of the numerator alone.
+  struct Needs {
+    std::vector<std::uint32_t> counters, of_numerator;
+  };
+  Needs needs(std::size_t metric) const;
+
   /// Returns why evaluate has no value for these; empty when it has.
   std::optional<Unavailable> explain(std::size_t metric, const DispatchValues& values) const;
 

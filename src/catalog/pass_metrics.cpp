@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of metrics at work: fast where all is there, and told in words where something is missing.
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "catalog/metric_facts.h"
@@ -183,6 +184,40 @@ std::vector<std::string> leaf_names(const std::vector<MetricStep>& steps, const 
   return names;
 }
 
+// What a part of a program reads, and whether all of it is there.
+struct Reads {
+  bool is_there = true;
+  std::vector<std::uint32_t> counters;
+};
+
+// The counters that count where every counter the pass has is there.
+std::vector<std::uint32_t> reads_of(const std::vector<MetricStep>& steps, const GpuFacts& facts) {
+  const DispatchValues with_facts = {{}, {}, 1, 1, 1};
+  std::vector<Reads> stack;
+  for (const MetricStep& step : steps) {
+    if (step.code == MetricStep::Code::sum || step.code == MetricStep::Code::maximum) {
+      stack.push_back({step.index != kAbsent, {step.index}});
+    } else if (is_leaf(step.code)) {
+      stack.push_back({!std::isnan(leaf(step, facts, with_facts)), {}});
+    } else if (step.code == MetricStep::Code::choose) {
+      const auto first = stack.end() - step.count;
+      const auto chosen = std::find_if(first, stack.end(), [](const Reads& reads) { return reads.is_there; });
+      Reads kept = chosen == stack.end() ? Reads{false, {}} : *chosen;
+      stack.erase(first, stack.end());
+      stack.push_back(std::move(kept));
+    } else {
+      const Reads right = std::move(stack.back());
+      stack.pop_back();
+      stack.back().is_there = stack.back().is_there && right.is_there;
+      stack.back().counters.insert(stack.back().counters.end(), right.counters.begin(), right.counters.end());
+    }
+  }
+  std::vector<std::uint32_t> counters = stack.empty() ? std::vector<std::uint32_t>() : stack.back().counters;
+  std::sort(counters.begin(), counters.end());
+  counters.erase(std::unique(counters.begin(), counters.end()), counters.end());
+  return counters;
+}
+
 std::optional<Unavailable> unavailable(const Reasoned& result) {
   if (!std::isnan(result.value)) return std::nullopt;
   return Unavailable{result.kind, "needs " + result.missing};
@@ -253,6 +288,15 @@ std::optional<Unavailable> PassMetrics::missing(std::size_t metric) const {
   std::optional<Unavailable> reason = explain(metric, values);
   if (reason && reason->kind == Unavailable::Kind::zero_denominator) reason.reset();
   return reason;
+}
+
+PassMetrics::Needs PassMetrics::needs(std::size_t metric) const {
+  Needs needs;
+  needs.of_numerator = reads_of(programs_[metric].numerator, set_->facts_);
+  const std::vector<std::uint32_t> below = reads_of(programs_[metric].denominator, set_->facts_);
+  std::set_union(needs.of_numerator.begin(), needs.of_numerator.end(), below.begin(), below.end(),
+                 std::back_inserter(needs.counters));
+  return needs;
 }
 
 std::string PassMetrics::describe(std::size_t metric, std::uint32_t choices) const {

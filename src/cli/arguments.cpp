@@ -43,7 +43,7 @@ struct Typed {
   std::vector<std::string> runs;
   SelectionWords selection;
   std::string html, json, csv, gpu, rank, config, iteration_mark, format, threads, memory, progress;
-  std::vector<std::string> operations;
+  std::vector<std::string> operations, metric_files;
   std::vector<std::string> set_rank;
   bool kernels = false, strict = false, quiet = false, version = false;
   SynthOptions synth;
@@ -135,6 +135,10 @@ void add_report_options(CLI::App& command, Typed& typed) {
   words("--operation", typed.selection.operations, "Only this operation; several with commas", "NAME");
   words("--metric", typed.selection.metrics, "Only this metric of counters in table metrics; several with commas",
         "NAME");
+  command.add_option("--metrics", typed.metric_files, "Metrics and counters of your own; repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->check(refuse_empty);
   words("--mode", typed.mode, "Theory against measurement as measured, or as the paper computes it", "measured|paper");
 }
 
@@ -355,6 +359,7 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
   options.config = typed.config;
   options.iteration_mark = typed.iteration_mark;
   options.operation_files.assign(typed.operations.begin(), typed.operations.end());
+  options.metric_files.assign(typed.metric_files.begin(), typed.metric_files.end());
   if (const auto error = read_selection(typed.selection, options)) return usage_error(error->message, error->hint);
   if (auto reply = read_format(typed, formats, options)) return *reply;
   if (auto reply = read_set_rank(typed, options)) return *reply;

@@ -11,6 +11,8 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "align/kernel_names.h"
 #include "attribute/classes.h"
@@ -178,11 +180,11 @@ struct IterationRange {
   std::uint32_t first_pass = kUnmatched, last_pass = 0;
 };
 
-std::vector<IterationRange> iterations_of(const ComputeKernelTable& table, const Alignment& alignment) {
+std::vector<IterationRange> iterations_of(const std::vector<std::int32_t>& iteration, const Alignment& alignment) {
   std::vector<IterationRange> ranges;
-  for (std::size_t i = 0; i < num_rows(table); i++) {
-    if (table.iteration[i] < 0) continue;
-    const auto k = static_cast<std::size_t>(table.iteration[i]);
+  for (std::size_t i = 0; i < iteration.size(); i++) {
+    if (iteration[i] < 0) continue;
+    const auto k = static_cast<std::size_t>(iteration[i]);
     if (k >= ranges.size()) ranges.resize(k + 1);
     IterationRange& range = ranges[k];
     range.begin = std::min(range.begin, i);
@@ -200,10 +202,10 @@ std::vector<IterationRange> iterations_of(const ComputeKernelTable& table, const
 // A pass mostly covers fewer iterations than the trace. Those it does not cover take the values of the iteration that
 // is covered best, by their place in it: iterations of one program are alike, and where one is not, the alignment of
 // the two says so.
-void transfer_to_uncovered(const ComputeKernelTable& table, const Sides& sides, Alignment& alignment,
+void transfer_to_uncovered(const std::vector<std::int32_t>& iteration, const Sides& sides, Alignment& alignment,
                            std::vector<std::uint8_t>& is_copy) {
-  is_copy.assign(num_rows(table), 0);
-  const std::vector<IterationRange> ranges = iterations_of(table, alignment);
+  is_copy.assign(iteration.size(), 0);
+  const std::vector<IterationRange> ranges = iterations_of(iteration, alignment);
   const auto best =
       std::max_element(ranges.begin(), ranges.end(),
                        [](const IterationRange& a, const IterationRange& b) { return a.num_matched < b.num_matched; });
@@ -272,6 +274,63 @@ void set_marks(const std::vector<InputSummary>& inputs, const Folders& folders, 
   sides.trace_marks.clear();
 }
 
+// Which kernels of the trace the pass was recorded of. A profiler that was told to count some kernels only (rocprofv3
+// --kernel-include-regex, ncu --kernel-name) chooses by name and does not say so; the names that the pass has are the
+// choice. That it was one is believed where the program is the same - nearly all dispatches of the pass have a name
+// that the trace has - and what is missing is more than kernels that were renamed or lost.
+std::vector<std::uint8_t> covered_kernels(const ComputeKernelTable& table, const Sides& sides) {
+  constexpr double kOfOneProgram = 0.95;
+  std::vector<std::uint8_t> covered(num_rows(table), 1);
+  std::unordered_set<std::uint32_t> pass_names, trace_names;
+  for (const Dispatch& dispatch : sides.pass) pass_names.insert(dispatch.name);
+  for (const Dispatch& dispatch : sides.trace) trace_names.insert(dispatch.name);
+  const auto num_known = std::count_if(sides.pass.begin(), sides.pass.end(), [&](const Dispatch& dispatch) {
+    return dispatch.name != kUnknownKey && trace_names.contains(dispatch.name);
+  });
+  if (static_cast<double>(num_known) < kOfOneProgram * static_cast<double>(sides.pass.size()) || num_known == 0)
+    return covered;
+  std::int64_t all_ns = 0, covered_ns = 0;
+  for (std::size_t i = 0; i < covered.size(); i++) {
+    all_ns += table.duration_ns[i];
+    if (pass_names.contains(sides.trace[i].name)) {
+      covered_ns += table.duration_ns[i];
+    } else {
+      covered[i] = 0;
+    }
+  }
+  if (static_cast<double>(covered_ns) >= kWarnBelowShare * static_cast<double>(all_ns))
+    covered.assign(covered.size(), 1);
+  return covered;
+}
+
+// Leaves the kernels of the trace out that the pass was not recorded of; returns the rows that stay.
+std::vector<std::size_t> keep_covered(const std::vector<std::uint8_t>& covered, Sides& sides) {
+  std::vector<std::size_t> rows;
+  std::vector<std::size_t> num_before = {0};  // of each row
+  for (std::size_t i = 0; i < covered.size(); i++) {
+    if (covered[i] != 0) {
+      sides.trace[rows.size()] = sides.trace[i];
+      rows.push_back(i);
+    }
+    num_before.push_back(rows.size());
+  }
+  sides.trace.resize(rows.size());
+  for (IterationMark& mark : sides.trace_marks) mark.begin = num_before[mark.begin];
+  return rows;
+}
+
+// Gives the matches of the rows that were aligned back to all rows of the trace.
+void spread_to_all_rows(std::size_t num_rows_of_trace, PassAlignment& out) {
+  std::vector<Match> matches(num_rows_of_trace);
+  std::vector<std::uint8_t> is_copy(num_rows_of_trace, 0);
+  for (std::size_t k = 0; k < out.trace_rows.size(); k++) {
+    matches[out.trace_rows[k]] = out.alignment.matches[k];
+    is_copy[out.trace_rows[k]] = out.is_copy[k];
+  }
+  out.alignment.matches = std::move(matches);
+  out.is_copy = std::move(is_copy);
+}
+
 void align_one(const std::vector<InputSummary>& inputs, const Folders& folders, const ClassRules& rules,
                std::string_view user_mark, PassAlignment& out) {
   const InputSummary& input = inputs[out.pass];
@@ -286,14 +345,21 @@ void align_one(const std::vector<InputSummary>& inputs, const Folders& folders, 
   out.dispatches = in_dispatch_order(pass, out.device, is_compute_kernel);
   Sides sides = sides_of(kernels, pass, out.dispatches);
   set_marks(inputs, folders, out, user_mark, sides);
+  const std::vector<std::uint8_t> covered = covered_kernels(kernels.table, sides);
+  out.trace_rows = keep_covered(covered, sides);
+  std::vector<std::int32_t> iteration;
+  for (const std::size_t row : out.trace_rows) iteration.push_back(kernels.table.iteration[row]);
   out.alignment = align({sides.trace, sides.trace_marks}, {sides.pass, sides.pass_marks});
-  transfer_to_uncovered(kernels.table, sides, out.alignment, out.is_copy);
+  transfer_to_uncovered(iteration, sides, out.alignment, out.is_copy);
   flag_beside_renamed({sides.trace, {}}, {sides.pass, {}}, out.alignment);
   flag_equal_runs({sides.trace, {}}, {sides.pass, {}}, out.alignment);
   count_matches(out.alignment, sides.pass.size());
+  spread_to_all_rows(covered.size(), out);
   for (std::size_t i = 0; i < num_rows(kernels.table); i++) {
     if (kernels.table.selected[i] == 0) continue;
     out.selected_ns += kernels.table.duration_ns[i];
+    if (covered[i] == 0) continue;
+    out.covered_ns += kernels.table.duration_ns[i];
     if (out.alignment.matches[i].pass != kUnmatched) out.matched_ns += kernels.table.duration_ns[i];
   }
 }
@@ -350,11 +416,16 @@ void refuse_look_alikes(std::vector<InputSummary>& inputs, std::vector<PassAlign
 
 void note_quality(std::vector<InputSummary>& inputs, const PassAlignment& done) {
   const double share = done.matched_share();
-  if (done.selected_ns == 0 || share >= kWarnBelowShare) return;
+  if (done.selected_ns == 0 || (share >= kWarnBelowShare && !done.is_of_some_kernels())) return;
   InputSummary& input = inputs[done.pass];
+  const std::string with = input.pass->devices[done.device].device.text + " with " + inputs[done.input].path;
   const std::string what =
-      fmt::format("{} with {}: {:.1f} % of the time of computation has a partner",
-                  input.pass->devices[done.device].device.text, inputs[done.input].path, 100 * share);
+      done.is_of_some_kernels()
+          ? fmt::format(
+                "{}: recorded of some kernels, by name, {:.1f} % of the time of computation; {:.1f} % of that "
+                "has a partner",
+                with, 100 * static_cast<double>(done.covered_ns) / static_cast<double>(done.selected_ns), 100 * share)
+          : fmt::format("{}: {:.1f} % of the time of computation has a partner", with, 100 * share);
   input.health.add(share < kRefuseBelowShare ? HealthKind::pass_not_aligned : HealthKind::pass_poorly_aligned,
                    input.path, what);
 }
@@ -373,9 +444,11 @@ std::vector<PassAlignment> align_passes(std::vector<InputSummary>& inputs, const
     for (std::uint32_t d = 0; d < inputs[p].pass->devices.size(); d++) {
       if (inputs[p].pass->devices[d].num_values == 0) continue;
       const PassGpu found = has_several_processes(*inputs[p].pass_tables, d)
-                                ? PassGpu{std::nullopt, inputs[p].pass->devices[d].device.text +
-                                                            " has dispatches of several processes in one file: their "
-                                                            "order is not that of one trace. Write a file for each"}
+                                ? PassGpu{std::nullopt,
+                                          inputs[p].pass->devices[d].device.text +
+                                              " has dispatches of several processes in one file: their "
+                                              "order is not that of one trace. Write a file for each",
+                                          {}}
                                 : find_pass_gpu(inputs, jobs, p, d);
       const std::string refused =
           found.place ? other_product(inputs[p].pass->devices[d].facts,
@@ -385,12 +458,16 @@ std::vector<PassAlignment> align_passes(std::vector<InputSummary>& inputs, const
         inputs[p].health.add(HealthKind::pass_without_gpu, inputs[p].path, refused);
         continue;
       }
-      if (inputs[found.place->input].gpus[found.place->gpu].compute_kernels == nullptr) continue;
-      PassAlignment& next = alignments.emplace_back();
-      next.pass = p;
-      next.device = d;
-      next.input = found.place->input;
-      next.gpu = found.place->gpu;
+      std::vector<GpuPlace> places = {*found.place};
+      places.insert(places.end(), found.other_windows.begin(), found.other_windows.end());
+      for (const GpuPlace& place : places) {
+        if (inputs[place.input].gpus[place.gpu].compute_kernels == nullptr) continue;
+        PassAlignment& next = alignments.emplace_back();
+        next.pass = p;
+        next.device = d;
+        next.input = place.input;
+        next.gpu = place.gpu;
+      }
     }
   }
   refuse_look_alikes(inputs, alignments);

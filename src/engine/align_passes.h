@@ -28,11 +28,14 @@ struct PassAlignment {
   Alignment alignment;                    ///< by row of ComputeKernels::table; partners are indices into `dispatches`
   std::vector<std::uint8_t> is_copy;      ///< 1: the match is of a dispatch that another iteration has, too
   std::vector<std::uint32_t> dispatches;  ///< COMP dispatches of the device in order: rows of PassDispatchTable
-  std::int64_t selected_ns = 0;           ///< summed durations of the selected kernels of the gpu
-  std::int64_t matched_ns = 0;            ///< part of them that has a partner
+  std::vector<std::size_t> trace_rows;  ///< kernels that were aligned, in order: gaps lie among these and `dispatches`
+  std::int64_t selected_ns = 0;         ///< summed durations of the selected kernels of the gpu
+  std::int64_t covered_ns = 0;          ///< of those the pass was recorded of: all, or those whose name it has
+  std::int64_t matched_ns = 0;          ///< part of these that has a partner
 
+  bool is_of_some_kernels() const { return covered_ns < selected_ns; }
   double matched_share() const {
-    return selected_ns > 0 ? static_cast<double>(matched_ns) / static_cast<double>(selected_ns) : 0;
+    return covered_ns > 0 ? static_cast<double>(matched_ns) / static_cast<double>(covered_ns) : 0;
   }
   /// Row of PassDispatchTable of a kernel of the trace, kUnmatched where it has none.
   std::uint32_t dispatch_of(std::size_t kernel) const {

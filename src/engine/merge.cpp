@@ -1,36 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // From summaries to the answer: ranks, selection, order; the rows are made in rows_*.cpp.
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 
 #include "catalog/gpus.h"
 #include "engine/align_passes.h"
+#include "engine/copied_passes.h"
 #include "engine/decompose_run.h"
 #include "engine/engine.h"
 #include "engine/facts.h"
 #include "engine/join_agents.h"
 #include "engine/join_pass_times.h"
 #include "engine/make_rows.h"
+#include "engine/metrics.h"
 #include "engine/recognise.h"
 #include "engine/throughput_rows.h"
 
 namespace chopper {
 namespace {
-
-bool same_bytes(const std::string& a, const std::string& b) {
-  std::ifstream x(a, std::ios::binary);
-  std::ifstream y(b, std::ios::binary);
-  std::vector<char> p(std::size_t{1} << 16), q(p.size());
-  if (!x || !y) return false;
-  while (true) {
-    x.read(p.data(), static_cast<std::streamsize>(p.size()));
-    y.read(q.data(), static_cast<std::streamsize>(q.size()));
-    if (x.gcount() != y.gcount() || !std::equal(p.begin(), p.begin() + x.gcount(), q.begin())) return false;
-    if (x.gcount() == 0) return true;
-  }
-}
 
 Error conflict(const std::vector<const InputSummary*>& claimants) {
   std::string files;
@@ -62,10 +50,8 @@ Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health)
   for (auto& [rank, claimants] : by_rank) {
     std::vector<std::size_t> distinct;
     for (const std::size_t i : claimants) {
-      const auto twin = std::find_if(distinct.begin(), distinct.end(), [&](std::size_t k) {
-        return inputs[k].facts.file_bytes == inputs[i].facts.file_bytes &&
-               same_bytes(inputs[k].full_path, inputs[i].full_path);
-      });
+      const auto twin = std::find_if(distinct.begin(), distinct.end(),
+                                     [&](std::size_t k) { return have_same_bytes(inputs[k], inputs[i]); });
       if (twin == distinct.end()) {
         distinct.push_back(i);
       } else {
@@ -224,6 +210,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     return Error{ErrorCode::usage, "--iteration-mark: no host range begins with \"" + options.iteration_mark + "\"", "",
                  "name the beginning of a user annotation of the trace, as record_function got it"};
   }
+  drop_copied_passes(summaries, run_health);
   join_agents(summaries);
   join_pass_times(summaries);
   CHOPPER_TRY(const Done done, resolve_ranks(summaries, run_health));
@@ -238,8 +225,8 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   const std::vector<PassAlignment> alignments = align_passes(summaries, jobs, classes, known, options.facts.gpu_spec,
                                                              options.iteration_mark, std::max(1u, options.threads));
   std::vector<GpuCounters> values;
-  if (!alignments.empty() || !options.metrics.empty()) {
-    CHOPPER_TRY(const MetricCatalog catalog, load_metrics({}));
+  if (!alignments.empty() || !options.metrics.empty() || !options.metric_files.empty()) {
+    CHOPPER_TRY(const MetricCatalog catalog, load_metric_files(options.metric_files));
     for (const std::string& metric : options.metrics) {
       if (catalog.find(metric) == nullptr)
         return Error{ErrorCode::usage, "--metric: there is no metric " + metric, "", "chopper metrics lists them"};

@@ -53,6 +53,18 @@ TEST(PassGpus, TheRankOfTheFileDecides) {
   EXPECT_EQ(found.place->input, 1u);
 }
 
+TEST(PassGpus, WindowsOfOneRankAreOneGpu) {
+  const TestRun run(trace_of(0, {0}), trace_of(0, {0}), trace_of(1, {1}), pass_of(0, AgentForm::agent, 9),
+                    pass_of(std::nullopt, AgentForm::gpu, 0));
+  for (const std::size_t pass : {3u, 4u}) {
+    const PassGpu found = run.find(pass);
+    ASSERT_TRUE(found.place.has_value()) << found.reason;
+    EXPECT_EQ(found.place->input, 0u);
+    ASSERT_EQ(found.other_windows.size(), 1u);
+    EXPECT_EQ(found.other_windows.front().input, 1u);
+  }
+}
+
 TEST(PassGpus, TheIndexDecidesWithoutARank) {
   const TestRun run(trace_of(0, {0}), trace_of(1, {1}), pass_of(std::nullopt, AgentForm::agent, 5, 1));
   const PassGpu found = run.find(2);

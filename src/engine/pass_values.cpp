@@ -9,52 +9,14 @@
 #include <unordered_map>
 
 #include "catalog/gpus.h"
+#include "engine/dispatch_reader.h"
 #include "engine/impossible_counters.h"
+#include "engine/joined_metrics.h"
 
 namespace chopper {
 namespace {
 
 constexpr double kDisagreement = 0.05;  // formats.md 4.4: a counter repeated in another pass
-
-// Values of one pass, row by row of its dispatches.
-class DispatchReader {
- public:
-  explicit DispatchReader(const CounterPass& pass)
-      : pass_(pass), sums_(pass.counters.size(), kNoValue), maxima_(pass.counters.size(), kNoValue) {
-    begin_.assign(num_rows(pass.dispatches) + 1, 0);
-    for (const std::uint32_t dispatch : pass.values.dispatch) begin_[dispatch + 1]++;
-    for (std::size_t i = 1; i < begin_.size(); i++) begin_[i] += begin_[i - 1];
-  }
-
-  const CounterPass& pass() const { return pass_; }
-
-  /// Valid until the next call.
-  DispatchValues values_of(std::uint32_t dispatch) {
-    for (const std::uint32_t counter : filled_) sums_[counter] = maxima_[counter] = kNoValue;
-    filled_.clear();
-    for (std::size_t i = begin_[dispatch]; i < begin_[dispatch + 1]; i++) {
-      const std::uint32_t counter = pass_.values.counter[i];
-      sums_[counter] = pass_.values.value[i];
-      maxima_[counter] = pass_.values.maximum[i];
-      filled_.push_back(counter);
-    }
-    DispatchValues values;
-    values.sums = sums_;
-    values.maxima = maxima_;
-    const PassDispatchTable& table = pass_.dispatches;
-    if (table.duration_ns[dispatch] != kNoNumber) values.duration_ns = static_cast<double>(table.duration_ns[dispatch]);
-    const PassKernel& kernel = pass_.kernels[table.kernel[dispatch]];
-    if (kernel.grid_size != kNoNumber) values.grid_size = static_cast<double>(kernel.grid_size);
-    if (kernel.workgroup_size != kNoNumber) values.workgroup_size = static_cast<double>(kernel.workgroup_size);
-    return values;
-  }
-
- private:
-  const CounterPass& pass_;
-  std::vector<std::size_t> begin_;
-  std::vector<double> sums_, maxima_;
-  std::vector<std::uint32_t> filled_;
-};
 
 // The gpu as the traces know it; what the agent of the pass states about its own partition counts more.
 GpuFacts facts_of_gpu(const GpuSpec* spec, const AgentFacts& agent) {
@@ -101,15 +63,17 @@ Doubt doubt_of(const Match& match) {
 // One alignment into the counters of its gpu.
 class PassReader {
  public:
+  /// `first_durations`: of the kernels in the pass that was read first, for the comparison of passes.
   PassReader(const InputSummary& trace, const CounterPass& pass, const PassAlignment& alignment, const GpuSpec* spec,
-             GpuCounters& out)
+             std::vector<double>& first_durations, GpuCounters& out)
       : kernels_(*trace.gpus[alignment.gpu].compute_kernels),
         alignment_(alignment),
         set_(*out.set),
         base_(set_),
-        metrics_(set_, names_of(pass)),
+        metrics_(set_, counter_names(pass)),
         reader_(pass),
         impossible_(trace, alignment.gpu, spec),
+        first_durations_(first_durations),
         out_(out) {
     for (std::size_t m = 0; m < set_.metrics().size(); m++) {
       const std::optional<Unavailable> missing = metrics_.missing(m);
@@ -135,6 +99,7 @@ class PassReader {
       // Another kernel at the same place has other counts.
       if (dispatch == kUnmatched || match.substituted || doubt_of(match) != doubt) continue;
       const DispatchValues values = reader_.values_of(dispatch);
+      compare_duration(i, values.duration_ns);
       read_base(i, dispatch, values);
       if (kernels_.table.selected[i] != 0 && kernels_.table.complete[i] != 0) sum_metrics(i, values);
     }
@@ -143,6 +108,8 @@ class PassReader {
   /// Sum of gpu cycles of kernels that an earlier pass measured too: here, and there.
   double cycles_here() const { return cycles_here_; }
   double cycles_there() const { return cycles_there_; }
+  /// How much longer they ran here; NaN where no kernel was timed here and in another pass before.
+  double longer_here() const { return time_here_ / time_there_ - 1; }
   /// Whether both were counted at one clock, within 2 %: kernels bound by memory take fewer cycles at a lower one.
   bool at_one_clock() const {
     const double here = cycles_here_ / duration_here_, there = cycles_there_ / duration_there_;
@@ -150,14 +117,18 @@ class PassReader {
   }
 
  private:
-  static std::vector<std::string_view> names_of(const CounterPass& pass) {
-    std::vector<std::string_view> names;
-    for (const StringId name : pass.counters) names.push_back(pass.strings.view(name));
-    return names;
-  }
-
   static void keep_first(std::vector<double>& column, std::size_t row, double value) {
     if (std::isnan(column[row])) column[row] = value;
+  }
+
+  void compare_duration(std::size_t i, double duration_ns) {
+    if (std::isnan(duration_ns)) return;
+    if (std::isnan(first_durations_[i])) {
+      first_durations_[i] = duration_ns;
+      return;
+    }
+    time_here_ += duration_ns;
+    time_there_ += first_durations_[i];
   }
 
   // Of all types of the architecture, or type by type: passes hold few counters, and may count types apart.
@@ -185,14 +156,16 @@ class PassReader {
     keep_first(out_.write_bytes, i, value_of(metrics_, base_.write_bytes, values));
     const double cycles = value_of(metrics_, base_.gpu_cycles, values);
     const double duration = value_of(metrics_, base_.pass_duration, values);
-    const double matrix_busy = value_of(metrics_, base_.matrix_busy, values);
-    const double matrix_cycles = value_of(metrics_, base_.matrix_cycles, values);
+    const double busy = value_of(metrics_, base_.matrix_busy, values);
+    const double whole = value_of(metrics_, base_.matrix_cycles, values);
     if (alignment_.is_copy[i] == 0) {  // else the same dispatch again
-      impossible_.add(reader_.pass().dispatches.dispatch_id[dispatch], matrix_busy, matrix_cycles, cycles, duration);
+      impossible_.add(reader_.pass().dispatches.dispatch_id[dispatch], busy, whole, cycles, duration);
     }
-    if (std::isnan(out_.matrix_busy_cycles[i])) {
-      out_.matrix_busy_cycles[i] = matrix_busy;
-      out_.matrix_cycles[i] = matrix_cycles;
+    // The first pass that has both, else the first that has the busy ones.
+    const bool is_first = std::isnan(out_.matrix_busy_cycles[i]);
+    if (!std::isnan(busy) && (is_first || (std::isnan(out_.matrix_cycles[i]) && !std::isnan(whole)))) {
+      out_.matrix_busy_cycles[i] = busy;
+      out_.matrix_cycles[i] = whole;
     }
     if (std::isnan(cycles)) return;
     if (std::isnan(out_.gpu_cycles[i])) {
@@ -231,6 +204,7 @@ class PassReader {
       if (!value.ok()) continue;
       if (sum.num_kernels == 0) {
         sum.pass = alignment_.pass;
+        sum.passes = {alignment_.pass};
         sum.computed_by = metrics_.describe(m, value.choices);
         sum.maximum = value.value;
       }
@@ -249,10 +223,12 @@ class PassReader {
   PassMetrics metrics_;
   DispatchReader reader_;
   ImpossibleCounters impossible_;
+  std::vector<double>& first_durations_;
   GpuCounters& out_;
   std::vector<std::size_t> present_;  // metrics the pass may have values of
   bool has_matrix_ = false;
   double cycles_here_ = 0, cycles_there_ = 0, duration_here_ = 0, duration_there_ = 0;
+  double time_here_ = 0, time_there_ = 0;
 };
 
 void resize(GpuCounters& out, std::size_t n) {
@@ -284,6 +260,28 @@ void add_reads_and_writes(GpuCounters& out) {
   for (std::size_t i = 0; i < out.executed_bytes.size(); i++) {
     if (std::isnan(out.executed_bytes[i])) out.executed_bytes[i] = out.read_bytes[i] + out.write_bytes[i];
   }
+}
+
+// Executions of one program dispatch the same kernels: of passes that were recorded of all kernels the numbers are
+// equal.
+void note_dispatch_counts(std::vector<InputSummary>& inputs, const std::vector<const PassAlignment*>& passes) {
+  const PassAlignment* first = nullptr;
+  for (const PassAlignment* alignment : passes) {
+    if (alignment->is_of_some_kernels()) continue;
+    if (first == nullptr) first = alignment;
+    const std::size_t here = alignment->dispatches.size(), there = first->dispatches.size();
+    if (here == there) continue;
+    InputSummary& pass = inputs[alignment->pass];
+    pass.health.add(HealthKind::passes_disagree, pass.path,
+                    fmt::format("{} dispatches of computation, {} in {}", here, there, inputs[first->pass].path));
+  }
+}
+
+void note_durations(InputSummary& pass, double longer_here) {
+  if (std::isnan(longer_here) || std::abs(longer_here) <= kDisagreement) return;
+  pass.health.add(
+      HealthKind::passes_disagree, pass.path,
+      fmt::format("durations of the same kernels are {:+.1f} % of those in the first pass", 100 * longer_here));
 }
 
 void note_disagreement(InputSummary& pass, double here, double there) {
@@ -318,9 +316,11 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     CHOPPER_TRY(MetricSet set, MetricSet::make(catalog, architecture, facts_of_gpu(spec, agent)));
     out.set = std::move(set);
     resize(out, num_rows(gpu.compute_kernels->table));
+    note_dispatch_counts(inputs, passes);
+    std::vector<double> first_durations(num_rows(gpu.compute_kernels->table), kNoValue);
     std::vector<PassReader> readers;
     for (const PassAlignment* alignment : passes)
-      readers.emplace_back(trace, *inputs[alignment->pass].pass_tables, *alignment, spec, out);
+      readers.emplace_back(trace, *inputs[alignment->pass].pass_tables, *alignment, spec, first_durations, out);
     // Cycles come from the pass that counts the matrix units: utilisation is a ratio of counts of one pass.
     std::vector<std::size_t> order(passes.size());
     for (std::size_t i = 0; i < order.size(); i++) order[i] = i;
@@ -333,11 +333,13 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
       readers[i].read(Doubt::ambiguous);
       if (readers[i].at_one_clock())
         note_disagreement(inputs[passes[i]->pass], readers[i].cycles_here(), readers[i].cycles_there());
+      note_durations(inputs[passes[i]->pass], readers[i].longer_here());
     }
     for (std::size_t i = 0; i < passes.size(); i++) readers[i].impossible().note(inputs[passes[i]->pass]);
     for (const PassReader& reader : readers) {
       for (const std::size_t metric : reader.present()) out.missing.erase(metric);
     }
+    join_metrics(inputs, passes, out);
     add_types(out);
     add_reads_and_writes(out);
     note_too_few_flops(out, inputs);

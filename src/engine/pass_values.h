@@ -19,7 +19,8 @@ namespace chopper {
 struct MetricSum {
   double numerator = 0, denominator = 0, maximum = 0;
   std::int64_t num_kernels = 0, duration_ns = 0;  ///< of the trace, that have a value
-  std::size_t pass = 0;                           ///< input of the file the values are from
+  std::size_t pass = 0;                           ///< input of the file the values are from, or most of them
+  std::vector<std::size_t> passes;                ///< inputs of all files they are from, in order
   std::string computed_by;                        ///< which alternatives of the expression were used
 };
 
@@ -40,7 +41,7 @@ struct GpuCounters {
   std::vector<std::int64_t> flops_dispatch, flops_pass;  ///< likewise of executed_flops
   std::map<std::pair<Phase, StringId>, PassSums> pass_sums;
   std::map<std::pair<Phase, StringId>, std::vector<MetricSum>> metrics;  ///< by index of the metric
-  std::map<std::size_t, std::string> missing;      ///< metrics that no pass has, with what the first pass lacks
+  std::map<std::size_t, std::string> missing;      ///< metrics without a value, with what is not in any pass
   std::optional<MetricSet> set;                    ///< that of the gpu; always there
   std::vector<std::vector<double>> flops_by_type;  ///< while passes are read
   std::set<std::int32_t> measured_iterations;      ///< that have dispatches of their own

@@ -18,12 +18,14 @@ std::string_view place_of(const AlignmentGap& gap, std::size_t num_trace, std::s
   return is_last ? "end" : "inside";
 }
 
-void set_trace_side(const ComputeKernels& kernels, const AlignmentGap& gap, AlignmentGapRow& row) {
+void set_trace_side(const ComputeKernels& kernels, const PassAlignment& done, const AlignmentGap& gap,
+                    AlignmentGapRow& row) {
   row.num_only_trace = gap.num_trace;
-  if (gap.trace_begin == num_rows(kernels.table)) return;
-  row.start_ns = kernels.table.start_ns[gap.trace_begin];
-  row.iteration = ordinal_field(kernels.table.iteration[gap.trace_begin]);
-  if (gap.num_trace > 0) row.trace_name = std::string(kernels.strings.view(kernels.table.name[gap.trace_begin]));
+  if (gap.trace_begin == done.trace_rows.size()) return;
+  const std::size_t first = done.trace_rows[gap.trace_begin];
+  row.start_ns = kernels.table.start_ns[first];
+  row.iteration = ordinal_field(kernels.table.iteration[first]);
+  if (gap.num_trace > 0) row.trace_name = std::string(kernels.strings.view(kernels.table.name[first]));
 }
 
 void set_pass_side(const CounterPass& pass, const PassAlignment& done, const AlignmentGap& gap, AlignmentGapRow& row) {
@@ -56,7 +58,8 @@ void add_alignment_rows(const std::vector<InputSummary>& inputs, const PassAlign
   row.num_unique = count(alignment.num_unique);
   row.num_transferred = count(alignment.num_transferred);
   row.num_ambiguous = count(alignment.num_ambiguous);
-  row.matched_time_share = share_field(done.matched_ns, done.selected_ns, Reason::zero_length);
+  row.matched_time_share = share_field(done.matched_ns, done.covered_ns, Reason::zero_length);
+  row.covered_time_share = share_field(done.covered_ns, done.selected_ns, Reason::zero_length);
   row.verdict = to_string(alignment.verdict);
   for (std::size_t i = 0; i < std::min(alignment.gaps.size(), kShownGaps); i++) {
     AlignmentGapRow& gap = answer.alignment_gaps.emplace_back();
@@ -65,8 +68,8 @@ void add_alignment_rows(const std::vector<InputSummary>& inputs, const PassAlign
     gap.rank = row.rank;
     gap.gpu = row.gpu;
     gap.gap = count(i);
-    gap.place = place_of(alignment.gaps[i], alignment.matches.size(), done.dispatches.size());
-    set_trace_side(*gpu.compute_kernels, alignment.gaps[i], gap);
+    gap.place = place_of(alignment.gaps[i], done.trace_rows.size(), done.dispatches.size());
+    set_trace_side(*gpu.compute_kernels, done, alignment.gaps[i], gap);
     set_pass_side(*inputs[done.pass].pass_tables, done, alignment.gaps[i], gap);
   }
 }

@@ -185,6 +185,17 @@ DecompositionRow paper_row(const OperationName& name, const DecomposedOperation&
   return row;
 }
 
+// Which files the values are from.
+void set_passes(const MetricSum& sum, MetricRow& row) {
+  row.pass = static_cast<std::int64_t>(sum.pass);
+  row.evidence = std::string(sum.passes.size() > 1 ? "several_passes" : "one_pass");
+  std::string others;
+  for (const std::size_t pass : sum.passes) {
+    if (pass != sum.pass) others += (others.empty() ? "" : " ") + std::to_string(pass);
+  }
+  if (!others.empty()) row.other_passes = others;
+}
+
 }  // namespace
 
 void add_decomposition_rows(const DecomposedJob& job, const Field<std::int64_t>& number, Answer& answer) {
@@ -241,7 +252,7 @@ void add_metric_rows(const std::vector<InputSummary>& inputs, const GpuCounters&
       row.value = number(value, Reason::zero_value);
       row.num_kernels = sum.num_kernels;
       row.measured_time_share = share_field(sum.duration_ns, duration_ns[operation], Reason::zero_length);
-      row.pass = static_cast<std::int64_t>(sum.pass);
+      set_passes(sum, row);
       if (!sum.computed_by.empty()) row.computed_by = sum.computed_by;
       answer.metrics.push_back(std::move(row));
     }

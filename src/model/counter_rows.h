@@ -21,7 +21,7 @@ struct AlignmentRow {
   std::int64_t num_matched = 0, num_substituted = 0, num_only_trace = 0, num_only_pass = 0;
   std::int64_t num_gaps = 0;
   std::int64_t num_by_marks = 0, num_unique = 0, num_transferred = 0, num_ambiguous = 0;
-  Field<double> matched_time_share;
+  Field<double> matched_time_share, covered_time_share;
   std::string verdict;
 
   static constexpr auto columns() {
@@ -42,7 +42,10 @@ struct AlignmentRow {
                "partners at the same place of an iteration that is like others"},
         Column{"num_ambiguous", &R::num_ambiguous, "", "partners beside which another one is as likely"},
         Column{"matched_time_share", &R::matched_time_share, "",
-               "share of the selected time of compute kernels that has a partner"},
+               "share of the selected time of compute kernels, of those the pass covers, that has a partner"},
+        Column{"covered_time_share", &R::covered_time_share, "",
+               "share of the selected time of compute kernels that the pass covers: below 1 it was recorded of some "
+               "kernels only, by name"},
         Column{"verdict", &R::verdict, "", "exact, gapped, iteration_ambiguous, partial or unmatched"});
   }
 };
@@ -96,7 +99,7 @@ struct MetricRow {
   std::int64_t num_kernels = 0;
   Field<double> measured_time_share;
   Field<std::int64_t> pass;
-  Field<std::string> computed_by, needs;
+  Field<std::string> evidence, other_passes, computed_by, needs;
 
   static constexpr auto columns() {
     using R = MetricRow;
@@ -109,7 +112,12 @@ struct MetricRow {
         Column{"unit", &R::unit, "", "unit of the value"},
         Column{"num_kernels", &R::num_kernels, "", "kernels with a value"},
         Column{"measured_time_share", &R::measured_time_share, "", "their share of the time of the operation"},
-        Column{"pass", &R::pass, "", "index into inputs, of the file with the counters"},
+        Column{"pass", &R::pass, "",
+               "index into inputs, of the file with the counters; of several the one most of them are from, and the "
+               "times"},
+        Column{"evidence", &R::evidence, "",
+               "one_pass, or several_passes: counters of different executions, of the kernels matched in all of them"},
+        Column{"other_passes", &R::other_passes, "", "indices into inputs of the other files of several_passes"},
         Column{"computed_by", &R::computed_by, "", "which of several expressions was used"},
         Column{"needs", &R::needs, "", "what is missing where there is no value"});
   }

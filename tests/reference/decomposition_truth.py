@@ -4,9 +4,9 @@
     decomposition_truth.py --chopper BIN [--all] [--runs TEXT] [--keep DIR]
 
 Alignment: each kernel's dispatch (columns dispatch and dispatch_pass of the kernels) against the kernel the simulation
-says that dispatch is, once with marks, once without, once with flaws, once with neighbours exchanged; and with the long
-rows of equal kernels of a DDP optimizer. Right without marks is the same place of any iteration; then the verdict must
-say so. A wrong one that nothing warns of is a finding, whatever the flaws. Decomposition: inst, util and rate of each
+says that dispatch is, once with marks, once without, once with flaws, once with neighbours exchanged, once of passes
+recorded of products only; and with the long rows of equal kernels of a DDP optimizer. Right without marks is the same
+place of any iteration; then the verdict must say so. A wrong one that nothing warns of is a finding, whatever the flaws. Decomposition: inst, util and rate of each
 operation, computed from the sums of truth_counters.json by the definitions of spec 9, theory and inst also of operations
 that memory bounds, from the works of the programs; and, operation by operation with its true clock stated, contention
 and freq. Budget: the terms of each window sum to it. Without shapes: the model description gives the theory and factors
@@ -15,6 +15,7 @@ and 2, three seeds (without shapes nothing more).
 Exit 0: all within their limits; 1: not; 2: wrong usage.
 """
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -60,8 +61,20 @@ class Found(list):
             self.append(text)
 
 
-def check_pairs(run, truth, document, marked, found):
-    """Kernels whose dispatch is right, wrong, without; wrong ones that nothing warned of are findings."""
+def keep_products(run, truth):
+    """Leaves in the passes what a profiler with a filter of kernel names would have written; returns the names."""
+    names = {work["name"] for program in run.truth["programs"] for work in program["work"] if work["class"] == "gemm"}
+    for one in truth["runs"]:
+        path = run.folder / next(name for name in one["files"] if "counter_collection" in name)
+        header, *lines = path.read_text().splitlines(keepends=True)
+        column = next(csv.reader([header])).index("Kernel_Name")
+        path.write_text(header + "".join(line for line in lines if next(csv.reader([line]))[column] in names))
+    return names
+
+
+def check_pairs(run, truth, document, marked, found, names=None):
+    """Kernels whose dispatch is right, wrong, without; wrong ones that nothing warned of are findings. `names`: those the
+    passes were recorded of, else all."""
     runs = {}
     for one in truth["runs"]:
         path = next(name for name in one["files"] if "counter_collection" in name)
@@ -74,6 +87,9 @@ def check_pairs(run, truth, document, marked, found):
         problems = []
         for row, work, entry in synth_labels.pairs_of(run, rank, rows, problems):
             if entry["class"] not in ("gemm", "attention", "vector"):
+                continue
+            if names is not None and row["name"] not in names:
+                found.expect(row.get("dispatch") is None, f"rank {rank}: {row['name'][:40]} was not recorded")
                 continue
             tally["all"] += 1
             if row.get("dispatch") is None:
@@ -249,7 +265,15 @@ def check_model(chopper, folder, preset, seed, settings):
     return f"{len(products)} operations, largest difference {worst:.1e}", found
 
 
-def one_run(chopper, folder, preset, seed, settings, flaws, marked, clocked, least_right):
+def check_filtered(run, truth, document, found):
+    """Every pass says which share of computation it was recorded of, by the durations of the trace."""
+    for row in document["alignment"]:
+        found.expect(row["matched_time_share"] == 1 and 0 < row["covered_time_share"] < 0.95,
+                     f"pass {row['pass']}: shares {row['matched_time_share']}, {row['covered_time_share']}")
+    found.expect({"gpu_cycles", "matrix_utilisation"} <= {row["metric"] for row in document["metrics"]}, "no metrics")
+
+
+def one_run(chopper, folder, preset, seed, settings, flaws, marked, clocked, least_right, filtered):
     arguments = ["--preset", preset, "--seed", str(seed)]
     for setting in settings.split():
         arguments += ["--set", setting]
@@ -258,8 +282,9 @@ def one_run(chopper, folder, preset, seed, settings, flaws, marked, clocked, lea
     found = Found()
     run = synth_truth.Run(chopper, folder, arguments)
     truth = json.loads((folder / "truth_counters.json").read_text())
+    names = keep_products(run, truth) if filtered else None
     document = report(chopper, folder, "--kernels")
-    tally = check_pairs(run, truth, document, marked, found)
+    tally = check_pairs(run, truth, document, marked, found, names)
     share = tally["right"] / tally["all"]
     found.expect(share >= least_right, f"pairs {share:.5f}")
     found.expect(flaws or tally["flagged"] == 0, f"{tally['flagged']} pairs of clean passes are flagged")
@@ -267,7 +292,9 @@ def one_run(chopper, folder, preset, seed, settings, flaws, marked, clocked, lea
     check_sums(document, found)
     text = (f"pairs {synth_labels.percent(share)} right, {tally['wrong']} wrong ({tally['unwarned']} without warning), "
             f"{tally['without']} without of {tally['all']}; {100 * tally['flagged'] / tally['pairs']:.1f} % of all passes flagged")
-    if not flaws:
+    if filtered:
+        check_filtered(run, truth, document, found)
+    elif not flaws:
         worst = check_factors(run, truth, document, found)
         text += "; " + ", ".join(f"{name} {100 * value:.2f} %" for name, value in worst.items())
         vector, number = check_memory_bound(run, document, found)
@@ -285,25 +312,28 @@ def show(title, text, found):
 
 
 def runs_of(presets, seeds, every):
-    """(title, preset, seed, settings, flaws, whether it has marks, operations with their clock, least share right)"""
+    """(title, preset, seed, settings, flaws, whether it has marks, operations with their clock, least share right,
+    whether the passes are of products only)"""
     for preset in presets:
         for seed in seeds:
             title = f"{preset} seed {seed}"
-            yield f"{title} marks", preset, seed, "marks=on", (), True, 4, 1.0
-            yield f"{title} no marks", preset, seed, "marks=off optimizer=every", (), False, 0, 1.0
-            yield f"{title} flaws, marks", preset, seed, "marks=on", FLAWS, True, 0, LEAST_RIGHT
-            yield f"{title} flaws", preset, seed, "marks=off optimizer=every", FLAWS, False, 0, LEAST_RIGHT
-            yield f"{title} reordered, marks", preset, seed, "marks=on", REORDERED, True, 0, LEAST_RIGHT_REORDERED
+            yield f"{title} marks", preset, seed, "marks=on", (), True, 4, 1.0, False
+            yield f"{title} no marks", preset, seed, "marks=off optimizer=every", (), False, 0, 1.0, False
+            yield f"{title} flaws, marks", preset, seed, "marks=on", FLAWS, True, 0, LEAST_RIGHT, False
+            yield f"{title} flaws", preset, seed, "marks=off optimizer=every", FLAWS, False, 0, LEAST_RIGHT, False
+            yield f"{title} reordered, marks", preset, seed, "marks=on", REORDERED, True, 0, LEAST_RIGHT_REORDERED, False
+            yield f"{title} products only, marks", preset, seed, "marks=on", (), True, 0, 1.0, True
+            yield f"{title} products only", preset, seed, "marks=off optimizer=every", (), False, 0, 1.0, True
             if every:
                 yield (f"{title} reordered", preset, seed, "marks=off optimizer=every", REORDERED, False, 0,
-                       LEAST_RIGHT_REORDERED)
+                       LEAST_RIGHT_REORDERED, False)
     for preset in ("llama3-8b-ddp", "tiny-ddp") if every else ("tiny-ddp",):
         for seed in seeds:
             title = f"{preset} seed {seed}"
-            yield f"{title} all flaws, marks", preset, seed, "marks=on", FLAWS + REORDERED, True, 0, LEAST_RIGHT_DDP
+            yield f"{title} all flaws, marks", preset, seed, "marks=on", FLAWS + REORDERED, True, 0, LEAST_RIGHT_DDP, False
             if every:
                 yield (f"{title} all flaws", preset, seed, "marks=off optimizer=every", FLAWS + REORDERED, False, 0,
-                       LEAST_RIGHT_DDP)
+                       LEAST_RIGHT_DDP, False)
 
 
 def main():
@@ -316,12 +346,12 @@ def main():
     presets = [f"paper-{c}-fsdp{v}" for c in CONFIGURATIONS for v in (1, 2)] if options.all else ["paper-b1s4-fsdp2"]
     seeds = (1, 2, 3) if options.all else (1,)
     failed = 0
-    for title, preset, seed, settings, flaws, marked, clocked, least_right in runs_of(presets, seeds, options.all):
+    for title, preset, seed, settings, flaws, marked, clocked, least_right, filtered in runs_of(presets, seeds, options.all):
         if options.runs not in title:
             continue
         with tempfile.TemporaryDirectory(dir=options.keep) as folder:
             text, found = one_run(options.chopper, Path(folder) / "run", preset, seed, f"{SMALL} {settings}", flaws, marked,
-                                  clocked, least_right)
+                                  clocked, least_right, filtered)
         failed += show(title, text, found)
     for preset, settings in WITHOUT_SHAPES:
         title = f"{preset} seed 1 no shapes {settings}"

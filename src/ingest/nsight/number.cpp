@@ -169,6 +169,52 @@ NumberCell read_single(const Parts& parts, int exponent) {
   return cell;
 }
 
+// Nearly all cells are up to 15 digits with separators of one kind: "508757", "0.74", "27,595,520". One walk reads
+// them; false where the cell is anything else, or must be looked at closely.
+bool read_plain(std::string_view cell, int exponent, NumberCell& result) {
+  std::int64_t digits = 0;
+  std::size_t num_digits = 0, num_separators = 0, first_group = 0, group = 0;
+  char separator = 0;
+  for (const char c : cell) {
+    if (is_digit(c)) {
+      digits = digits * 10 + (c - '0');
+      group++;
+      if (++num_digits > kExactDigits) return false;
+      continue;
+    }
+    if (c != '.' && c != ',') return false;
+    if (num_separators == 0) {
+      separator = c;
+      first_group = group;
+    } else if (c != separator || group != 3) {
+      return false;
+    }
+    num_separators++;
+    group = 0;
+  }
+  if (group == 0 || (num_separators > 0 && first_group == 0)) return false;
+  const bool is_grouped = first_group <= 3 && group == 3;
+  const bool has_decimals = num_separators == 1 && !(is_grouped && cell[0] != '0');
+  if (num_separators > 1 && !is_grouped) return false;
+  const int power = exponent - (has_decimals ? static_cast<int>(group) : 0);
+  if (std::abs(power) >= static_cast<int>(std::size(kPowers))) return false;
+  const auto whole = static_cast<double>(digits);
+  result.value = power < 0 ? whole / kPowers[-power] : whole * kPowers[power];
+  result.form = NumberForm::number;
+  if (num_separators == 0) {
+    result.evidence = num_digits > 3 ? SeparatorEvidence::ungrouped : std::uint8_t{0};
+  } else if (has_decimals) {
+    const std::uint8_t ungrouped = first_group > 3 ? SeparatorEvidence::ungrouped : std::uint8_t{0};
+    result.evidence = static_cast<std::uint8_t>(decimal_evidence(separator) | ungrouped);
+  } else if (num_separators == 1) {
+    result.form = NumberForm::ambiguous;
+    result.separator = separator;
+  } else {
+    result.evidence = thousands_evidence(separator);
+  }
+  return true;
+}
+
 }  // namespace
 
 SeparatorEvidence::Meaning SeparatorEvidence::meaning_of(char separator) const {
@@ -182,6 +228,8 @@ SeparatorEvidence::Meaning SeparatorEvidence::meaning_of(char separator) const {
 }
 
 NumberCell parse_number(std::string_view cell, int exponent) {
+  NumberCell plain;
+  if (read_plain(cell, exponent, plain)) return plain;
   cell = trimmed(cell);
   if (cell.starts_with("(!)")) cell = trimmed(cell.substr(3));  // a warning about the value
   if (is_no_number(cell)) return {NumberForm::none};

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/random.h"
+
 namespace chopper::nsight {
 namespace {
 
@@ -69,6 +71,28 @@ TEST(NsightNumber, TakesAnAmbiguousOneForThousands) {
     EXPECT_EQ(cell.evidence, 0);
   }
   EXPECT_EQ(parse_number("-1,234", 3).value, -1234000);
+}
+
+// A sign makes a cell one that is read closely.
+TEST(NsightNumber, ReadsPlainCellsAsItReadsAllOthers) {
+  test::Random random(5);
+  for (int i = 0; i < 200'000; i++) {
+    std::string cell;
+    const std::size_t length = 1 + random.below(14);
+    for (std::size_t k = 0; k < length; k++) {
+      const bool is_separator = random.chance(5);
+      cell += is_separator ? (random.chance(4) ? ',' : '.') : static_cast<char>('0' + random.below(10));
+    }
+    if (random.chance(3)) cell = std::to_string(random.below(1000)) + "," + std::to_string(100 + random.below(900));
+    if (random.chance(5)) cell += "." + std::to_string(random.below(1000));
+    const int exponent = static_cast<int>(random.below(13)) - 3;
+    const NumberCell plain = parse_number(cell, exponent), close = parse_number("+" + cell, exponent);
+    ASSERT_EQ(plain.form, close.form) << cell;
+    if (plain.form == NumberForm::malformed) continue;
+    ASSERT_EQ(plain.value, close.value) << cell;
+    ASSERT_EQ(plain.separator, close.separator) << cell;
+    ASSERT_EQ(plain.evidence, close.evidence) << cell;
+  }
 }
 
 TEST(NsightNumber, TellsWhatIsNone) {

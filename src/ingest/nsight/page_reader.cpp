@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -60,6 +62,13 @@ std::string_view id_behind_output(std::string_view cell) {
   return id.find_first_not_of("0123456789") == std::string_view::npos ? id : std::string_view();
 }
 
+// Of a file on disk; 0 where there is none.
+std::uint64_t size_of(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::uintmax_t size = path.empty() ? 0 : std::filesystem::file_size(path, error);
+  return error ? 0 : size;
+}
+
 class PageReader {
  public:
   PageReader(ByteSource& source, std::string_view shown, const ReadOptions& options)
@@ -67,6 +76,7 @@ class PageReader {
         shown_(shown),
         options_(options),
         rows_(source, options.window_bytes),
+        file_bytes_(size_of(options.path)),
         builder_(tables_.pass.emplace()),
         values_(*tables_.pass, builder_) {}
 
@@ -357,6 +367,7 @@ class PageReader {
   // ---- values ----
 
   void read_metric(std::span<const CsvCell> cells) {
+    builder_.reserve_values(1, source_.file_bytes_read(), file_bytes_);
     const auto text = [&](std::size_t column, std::string& scratch) {
       return column == kNoColumn ? std::string_view() : unquoted(cells[column], scratch);
     };
@@ -380,6 +391,7 @@ class PageReader {
   }
 
   void read_metrics(std::span<const CsvCell> cells) {
+    builder_.reserve_values(columns_.metrics.size(), source_.file_bytes_read(), file_bytes_);
     for (std::size_t i = 0; i < columns_.metrics.size(); i++) {
       const std::size_t column = columns_.metrics[i];
       if (column >= cells.size()) break;
@@ -433,6 +445,7 @@ class PageReader {
   std::string_view shown_;
   const ReadOptions& options_;
   CsvReader rows_;
+  std::uint64_t file_bytes_ = 0;  // on disk; 0: not known
   TraceTables tables_;
   PassBuilder builder_;
   PageValues values_;

@@ -159,6 +159,18 @@ void PassBuilder::value(std::uint32_t dispatch, std::uint32_t counter, double va
   values.offset.push_back(offset);
 }
 
+void PassBuilder::reserve_values(std::size_t more, std::uint64_t done, std::uint64_t size) {
+  constexpr std::size_t kEnoughToTell = 1 << 16;  // values; the first rows may be unlike the rest
+  constexpr double kMargin = 1.05;                // a table that is a little short would be moved once more
+  CounterValueTable& values = pass_.values;
+  const std::size_t needed = num_rows(values) + more;
+  if (needed <= values.dispatch.capacity() || num_rows(values) < kEnoughToTell || done == 0 || size <= done) return;
+  // What is behind may be garbage, or compressed less well.
+  const double whole =
+      static_cast<double>(needed) * std::min(8.0, kMargin * static_cast<double>(size) / static_cast<double>(done));
+  for_each_column(values, [&](auto& column) { column.reserve(static_cast<std::size_t>(whole)); });
+}
+
 // Stable: rows of a dispatch stay in the order of the file.
 void PassBuilder::group_by_dispatch() {
   CounterValueTable& values = pass_.values;

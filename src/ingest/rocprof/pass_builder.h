@@ -33,6 +33,11 @@ class PassBuilder {
   std::uint32_t dispatch(const DispatchRow& row, std::uint64_t offset, bool& is_new);
   void value(std::uint32_t dispatch, std::uint32_t counter, double value, std::uint64_t offset);
 
+  /// Makes room for `more` values. Where it has to grow, for as many as the whole file will have when the `done` of its
+  /// `size` bytes that were read are like the rest: tables of values are large, and moving them costs a third of the
+  /// time of reading. `size` 0: not known.
+  void reserve_values(std::size_t more, std::uint64_t done, std::uint64_t size);
+
   /// Groups the values by dispatch and sets values aside that are there twice. `where(offset)` names a row.
   template <class Where>
   void finish(HealthLog& health, const Where& where);

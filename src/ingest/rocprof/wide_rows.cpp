@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/decimal.h"
+#include "ingest/rocprof/long_executions.h"
 
 namespace chopper::rocprof {
 namespace {
@@ -314,7 +315,9 @@ void WideRows::finish() {
     if (device.form == AgentForm::node) device.form = columns_.counts_gpus ? AgentForm::gpu : AgentForm::unknown;
   }
   builder_.finish(tables_.health, where_);
-  if (columns_.counter_name != kNoColumn) join_instances();
+  if (columns_.counter_name == kNoColumn) return;
+  join_instances();
+  join_executions(*tables_.pass);
 }
 
 void note_incomplete_counters(const CounterPass& pass, const std::function<std::string(std::uint64_t)>& where,
