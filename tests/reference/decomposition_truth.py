@@ -287,7 +287,9 @@ def one_run(chopper, folder, preset, seed, settings, flaws, marked, clocked, lea
     tally = check_pairs(run, truth, document, marked, found, names)
     share = tally["right"] / tally["all"]
     found.expect(share >= least_right, f"pairs {share:.5f}")
-    found.expect(flaws or tally["flagged"] == 0, f"{tally['flagged']} pairs of clean passes are flagged")
+    # Products alone of equal layers fit at other layers, too, where nothing marks the iterations.
+    found.expect(flaws or (filtered and not marked) or tally["flagged"] == 0,
+                 f"{tally['flagged']} pairs of clean passes are flagged")
     check_gaps(document, found)
     check_sums(document, found)
     text = (f"pairs {synth_labels.percent(share)} right, {tally['wrong']} wrong ({tally['unwarned']} without warning), "
