@@ -16,6 +16,9 @@ void Simulation::State::check_stream(std::uint32_t rank, std::uint32_t stream) {
     if (item.kind == ItemKind::wait) {
       const auto found = r.instances.find(item.instance);
       if (found != r.instances.end() && found->second.done_ns != kNever && found->second.done_ns > now) {
+        // The event has come, and this stream has not learnt of it yet.
+        s.wait_done_ns = found->second.done_ns;
+        s.wait_was_collective = found->second.of_communication;
         return schedule(found->second.done_ns, EventKind::check, rank, stream);
       }
       if (found != r.instances.end() && found->second.done_ns == kNever) {
