@@ -42,7 +42,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::size_t window : {1u, 7u, 100u}) {
     const chopper::test::Reading pieces = chopper::test::read_bytes(kFormat, text, window, 1);
     if (!pieces.broken.empty()) fail(pieces.broken);
-    if (pieces.text != whole.text) fail("window " + std::to_string(window));
+    if (pieces.text != whole.text) {
+      fail("window " + std::to_string(window) + ": " + chopper::test::difference(pieces.text, whole.text));
+    }
   }
   check_number(text);
   for (std::size_t at = 0; at < size;) {

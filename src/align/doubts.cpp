@@ -52,11 +52,17 @@ bool has_near(const std::vector<std::size_t>& edits, std::size_t begin, std::siz
   return at != edits.end() && *at < end + kEditReach;
 }
 
-std::size_t row_size_around(std::span<const Dispatch> side, std::size_t at) {
-  std::size_t begin = at, end = at + 1;
-  while (begin > 0 && side[begin - 1] == side[at]) begin--;
-  while (end < side.size() && side[end] == side[at]) end++;
-  return end - begin;
+// Of each dispatch, how many equal ones stand in a row with it.
+std::vector<std::size_t> row_sizes(std::span<const Dispatch> side) {
+  std::vector<std::size_t> sizes(side.size());
+  for (std::size_t begin = 0; begin < side.size();) {
+    std::size_t end = begin + 1;
+    while (end < side.size() && side[end] == side[begin]) end++;
+    std::fill(sizes.begin() + static_cast<std::ptrdiff_t>(begin), sizes.begin() + static_cast<std::ptrdiff_t>(end),
+              end - begin);
+    begin = end;
+  }
+  return sizes;
 }
 
 enum class Doubt : std::uint8_t {
@@ -66,8 +72,8 @@ enum class Doubt : std::uint8_t {
 };
 
 // Of the records [begin, end), a row of equal ones.
-Doubt doubt_of(const DispatchSequence& pass, const Alignment& alignment, const Edits& edits, std::size_t begin,
-               std::size_t end) {
+Doubt doubt_of(const std::vector<std::size_t>& sizes_of_pass, const Alignment& alignment, const Edits& edits,
+               std::size_t begin, std::size_t end) {
   std::size_t num_sure = 0, first = SIZE_MAX;
   for (std::size_t i = begin; i < end; i++) {
     const Match& match = alignment.matches[i];
@@ -76,7 +82,7 @@ Doubt doubt_of(const DispatchSequence& pass, const Alignment& alignment, const E
     num_sure++;
   }
   if (num_sure == 0) return Doubt::none;
-  const std::size_t size = end - begin, other_size = row_size_around(pass.dispatches, first);
+  const std::size_t size = end - begin, other_size = sizes_of_pass[first];
   if (size == 1 && other_size == 1) return Doubt::none;
   if (num_sure != size || other_size != size) return Doubt::row;
   return has_near(edits.lacking, begin, end) && has_near(edits.added, begin, end) ? Doubt::by_order : Doubt::none;
@@ -114,10 +120,11 @@ void flag_beside_renamed(const DispatchSequence& trace, const DispatchSequence& 
 void flag_equal_runs(const DispatchSequence& trace, const DispatchSequence& pass, Alignment& alignment) {
   const std::span<const Dispatch> records = trace.dispatches;
   const Edits edits = edits_of(alignment, pass.dispatches.size());
+  const std::vector<std::size_t> sizes_of_pass = row_sizes(pass.dispatches);
   for (std::size_t begin = 0; begin < records.size();) {
     std::size_t end = begin + 1;
     while (end < records.size() && records[end] == records[begin]) end++;
-    const Doubt doubt = doubt_of(pass, alignment, edits, begin, end);
+    const Doubt doubt = doubt_of(sizes_of_pass, alignment, edits, begin, end);
     for (std::size_t i = begin; i < end && doubt != Doubt::none; i++) {
       Match& match = alignment.matches[i];
       if (match.pass == kUnmatched) continue;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include "analyze/work_rules.h"
@@ -67,7 +68,7 @@ struct Backward {
 
 // In traces before 2021 the input is first. Sorted by name.
 constexpr std::array kBackward = {
-    Backward{"aten::_slow_conv2d_backward", 0, 1, kNoArgument},
+    Backward{"aten::_slow_conv2d_backward", 0, 1, 6},
     Backward{"aten::convolution_backward", 0, 1, 10},
     Backward{"aten::convolution_backward_overrideable", 0, 1, 9},
     Backward{"aten::cudnn_convolution_backward", 1, 0, kNoArgument},
@@ -130,17 +131,21 @@ std::optional<Steps> steps_of(const Forward& form, const OperatorInputs& inputs,
   return Steps{*stride, *padding, *dilation, *output_padding};
 }
 
+// Extents of a damaged file may be anything below 10^15, and so may steps: only doubles hold their products.
+constexpr double kMostPlaces = 1e15;
+
 // How many places of the grid the result has; nullopt where the values do not fit the extents.
 std::optional<double> result_places(const Extents& input, const Extents& weight, const Steps& steps, bool transposed) {
   double places = 1;
   for (std::size_t i = 0; i + 2 < input.size(); i++) {
-    const std::int64_t reach = steps.dilation[i] * (weight[i + 2] - 1);
-    if (steps.stride[i] < 1 || weight[i + 2] < 1) return std::nullopt;
-    const std::int64_t extent =
-        transposed ? (input[i + 2] - 1) * steps.stride[i] - 2 * steps.padding[i] + reach + steps.output_padding[i] + 1
-                   : (input[i + 2] + 2 * steps.padding[i] - reach - 1) / steps.stride[i] + 1;
-    if (extent < 1 || input[i + 2] + 2 * steps.padding[i] < (transposed ? 0 : reach + 1)) return std::nullopt;
-    places *= static_cast<double>(extent);
+    const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+    const double extent = real(input[i + 2]), stride = real(steps.stride[i]), padding = real(steps.padding[i]);
+    const double reach = real(steps.dilation[i]) * (real(weight[i + 2]) - 1);
+    if (stride < 1 || reach < 0) return std::nullopt;
+    const double result = transposed ? (extent - 1) * stride - 2 * padding + reach + real(steps.output_padding[i]) + 1
+                                     : std::floor((extent + 2 * padding - reach - 1) / stride) + 1;
+    places *= result;
+    if (result < 1 || places > kMostPlaces || extent < 1) return std::nullopt;
   }
   return places;
 }
@@ -156,14 +161,13 @@ std::optional<bool> is_transposed(const Forward& form, const OperatorInputs& inp
 }
 
 // A transposed convolution's weight has the channels of one group of the result.
-std::optional<std::int64_t> transposed_channels(const Forward& form, const OperatorInputs& inputs,
-                                                const Extents& weight) {
+std::optional<double> transposed_channels(const Forward& form, const OperatorInputs& inputs, const Extents& weight) {
   const std::string_view text = text_in_list(inputs.values, static_cast<std::size_t>(form.groups));
   std::int64_t groups = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), groups);
   if (error != std::errc() || end != text.data() + text.size() || groups < 1 || weight[0] % groups != 0)
     return std::nullopt;
-  return weight[1] * groups;
+  return static_cast<double>(weight[1]) * static_cast<double>(groups);
 }
 
 std::optional<Work> forward_work(const Forward& form, const OperatorInputs& inputs) {
@@ -185,9 +189,9 @@ std::optional<Work> forward_work(const Forward& form, const OperatorInputs& inpu
   const auto places = result_places(batched, w, *steps, *transposed);
   if (!places) return std::nullopt;
 
-  const auto channels = *transposed ? transposed_channels(form, inputs, w) : std::optional(w[0]);
+  const auto channels = *transposed ? transposed_channels(form, inputs, w) : std::optional(static_cast<double>(w[0]));
   if (!channels) return std::nullopt;
-  const double results = static_cast<double>(batched[0]) * static_cast<double>(*channels) * *places;
+  const double results = static_cast<double>(batched[0]) * *channels * *places;
   const double row = num_elements(std::span(w).subspan(1));
   Work work;
   work.flops = 2 * (*transposed ? input->elements() : results) * row;
@@ -228,7 +232,8 @@ Asked asked_gradients(const OperatorInputs& inputs, int mask) {
   const std::string_view text = text_in_list(inputs.values, static_cast<std::size_t>(mask));
   for (const auto& [written, asked] : {std::pair{"[True, True,", Asked{true, true}},
                                        {"[True, False,", Asked{true, false}},
-                                       {"[False, True,", Asked{false, true}}}) {
+                                       {"[False, True,", Asked{false, true}},
+                                       {"[False, False,", Asked{false, false}}}) {
     if (text.starts_with(written)) return asked;
   }
   return {};
@@ -243,7 +248,7 @@ std::optional<Work> backward_work(const Backward& form, const OperatorInputs& in
   if (!flops) return std::nullopt;
   const Asked asked = asked_gradients(inputs, form.mask);
   Work work;
-  work.flops = *flops * (asked.input && asked.weight ? 2 : 1);
+  work.flops = *flops * ((asked.input ? 1 : 0) + (asked.weight ? 1 : 0));
   if (!gradient->type || !input->type || !weight->type) return work;
   work.peak = peak_of(*gradient->type, true);
   work.bytes = gradient->elements() * gradient->type->bytes;

@@ -47,6 +47,9 @@ std::vector<bool> product_kernels(std::span<const KernelOrigin> origins) {
 // One pass of an operation: rows of its product kernels.
 struct Pass {
   std::vector<std::size_t> rows;
+  std::set<std::uint32_t> operators;     // ranges of those of its kernels that are products
+  std::size_t num_without_operator = 0;  // products outside of all ranges
+  std::size_t num_products() const { return operators.size() + num_without_operator; }
   bool is_backward = false;  // gradients; not forward work that is repeated
 };
 
@@ -69,6 +72,7 @@ class ModelTheory {
       static_cast<void>(key);
       names_.insert(std::string(kept_.strings.view(key.second)));
     }
+    find_experts();
     for (const auto& [key, rows] : operations_) add_operation(key.first, kept_.strings.view(key.second), rows);
   }
 
@@ -91,12 +95,20 @@ class ModelTheory {
       }
       Pass& pass = passes[{place_of(table_, origins_, i), table_.micro_step[i]}];
       pass.rows.push_back(i);
+      if (is_product(origins_[i].gpu_class)) {
+        // A product may take several kernels, a split one and its sum.
+        if (origins_[i].operator_range == kNoRow) {
+          pass.num_without_operator++;
+        } else {
+          pass.operators.insert(index_of(origins_[i].operator_range));
+        }
+      }
       pass.is_backward = phase == Phase::backward && !origins_[i].recompute;
     }
     double by_shapes = 0, by_model = 0;
     for (const auto& [place, pass] : passes) {
       const double flops = pass.is_backward ? answer.flops->backward : answer.flops->forward;
-      if (pass.is_backward && pass.rows.size() < answer.flops->least_backward) {
+      if (pass.is_backward && pass.num_products() < answer.flops->least_backward) {
         refused["fewer kernels than gradients: some weights are not trained, or gradients are fused"] +=
             pass.rows.size();
       } else if (!has_shapes) {
@@ -115,6 +127,21 @@ class ModelTheory {
     }
   }
 
+  // An MLP that is executed several times in a pass of a layer is one of experts, of which the model says nothing.
+  void find_experts() {
+    std::map<std::pair<Place, std::int32_t>, std::set<std::uint32_t>> executions;
+    has_experts_ = std::any_of(names_.begin(), names_.end(), [](const auto& name) { return name.starts_with("moe"); });
+    for (const auto& [key, rows] : operations_) {
+      if (key.first != Phase::forward || !kept_.strings.view(key.second).starts_with("mlp_")) continue;
+      for (const std::size_t i : rows) {
+        if (table_.micro_step[i] != kNoMicroStep)
+          executions[{place_of(table_, origins_, i), table_.micro_step[i]}].insert(table_.instance[i]);
+      }
+    }
+    has_experts_ = has_experts_ || std::any_of(executions.begin(), executions.end(),
+                                               [](const auto& entry) { return entry.second.size() > 1; });
+  }
+
   // What the kernels show that the model does not fit.
   std::string refusal_of(std::string_view name, const PassFlops& flops, const std::vector<std::size_t>& rows,
                          bool has_shapes) const {
@@ -124,6 +151,8 @@ class ModelTheory {
     if (!has_shapes && any([&](std::size_t i) { return origins_[i].shapes_differ; }))
       return "its operator has shapes that do not tell its work";
     if (name != "lp" && any([&](std::size_t i) { return table_.layer[i] < 0; })) return "its layer is not known";
+    if (has_experts_ && name.starts_with("mlp_"))
+      return "its MLP is one of experts, or is executed in parts: the model does not tell their work";
     if ((name == "mlp_up" && !names_.contains("mlp_gp")) || (name == "mlp_gp" && !names_.contains("mlp_up")))
       return "gate and up projection are not apart: one product, or there is no gate";
     return {};
@@ -162,6 +191,7 @@ class ModelTheory {
   std::optional<double> peak_;
   std::map<std::pair<Phase, StringId>, std::vector<std::size_t>> operations_;
   std::set<std::string> names_;  // of all operations that have products
+  bool has_experts_ = false;
 };
 
 }  // namespace

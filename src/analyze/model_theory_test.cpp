@@ -113,10 +113,34 @@ TEST(ModelTheory, BackwardIsTwoProductsAndRecomputedWorkIsForward) {
 
 TEST(ModelTheory, EachMicroStepIsAPass) {
   Gpu gpu(2);
-  for (const std::uint32_t instance : {1u, 2u, 3u, 4u}) gpu.add({.operation = "mlp_dp", .instance = instance});
+  for (const std::uint32_t instance : {1u, 2u, 3u, 4u}) gpu.add({.operation = "attn_op", .instance = instance});
   gpu.tell();
   EXPECT_EQ(gpu.kept.table.micro_step, (std::vector<std::int32_t>{0, 0, 1, 1}));
-  EXPECT_DOUBLE_EQ(gpu.flops(0), kGate / 2);  // in two pieces
+  EXPECT_DOUBLE_EQ(gpu.flops(0), gpu.flops(1));  // in two pieces
+  EXPECT_DOUBLE_EQ(gpu.flops(0) + gpu.flops(1), flops_of_pass(facts(), {}, "attn_op").flops->forward);
+}
+
+// Two experts of a layer are two executions of what a dense model executes once.
+TEST(ModelTheory, ExpertsAreNotTheDenseModel) {
+  Gpu gpu;
+  for (const std::uint32_t instance : {1u, 2u}) gpu.add({.operation = "mlp_dp", .instance = instance});
+  gpu.add({.operation = "mlp_dp", .phase = Phase::backward, .instance = 3});
+  gpu.add({.operation = "attn_op", .instance = 4});
+  gpu.tell();
+  EXPECT_TRUE(std::isnan(gpu.flops(0)));
+  EXPECT_TRUE(std::isnan(gpu.flops(2)));
+  EXPECT_GT(gpu.flops(3), 0);
+  EXPECT_NE(gpu.note(HealthKind::model_tells_no_work).find("experts"), std::string::npos);
+}
+
+// A product that is split and summed takes two kernels, and is one gradient.
+TEST(ModelTheory, KernelsOfOneProductAreOneGradient) {
+  Gpu gpu;
+  gpu.add({.operation = "attn_op", .phase = Phase::backward, .instance = 1, .range = 7});
+  gpu.add({.operation = "attn_op", .phase = Phase::backward, .instance = 1, .range = 7});
+  gpu.tell();
+  EXPECT_TRUE(std::isnan(gpu.flops(0)));
+  EXPECT_NE(gpu.note(HealthKind::model_tells_no_work).find("fewer kernels than gradients"), std::string::npos);
 }
 
 TEST(ModelTheory, RefusesWhatDoesNotFit) {

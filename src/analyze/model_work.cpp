@@ -12,30 +12,35 @@ double real(std::int64_t value) { return static_cast<double>(value); }
 
 // The matrix of a product: what it takes and gives of a token.
 struct Matrix {
-  std::optional<std::int64_t> in, out;
+  std::optional<double> in, out;
   std::string_view needs;  // keys of [model]
 };
 
-std::optional<std::int64_t> times(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
+// Facts may be anything below 10^15: only doubles hold their products.
+std::optional<double> times(std::optional<double> a, std::optional<double> b) {
   if (!a || !b) return std::nullopt;
   return *a * *b;
 }
 
+std::optional<double> real(const std::optional<std::int64_t>& value) {
+  return value ? std::optional(real(*value)) : std::nullopt;
+}
+
 std::optional<Matrix> matrix_of(const RunFacts& facts, std::string_view operation) {
-  const auto width = head_width(facts);
-  const auto queries = times(facts.heads, width);
-  const auto keys = times(facts.kv_heads ? facts.kv_heads : facts.heads, width);
+  const auto width = real(head_width(facts));
+  const auto queries = times(real(facts.heads), width);
+  const auto keys = times(real(facts.kv_heads ? facts.kv_heads : facts.heads), width);
+  const auto hidden = real(facts.hidden), feed_forward = real(facts.feed_forward);
   constexpr std::string_view kHeads = "hidden, heads and head_dim";
-  if (operation == "q_ip") return Matrix{facts.hidden, queries, kHeads};
-  if (operation == "k_ip" || operation == "v_ip") return Matrix{facts.hidden, keys, kHeads};
-  if (operation == "kv_ip") return Matrix{facts.hidden, times(keys, 2), kHeads};
+  if (operation == "q_ip") return Matrix{hidden, queries, kHeads};
+  if (operation == "k_ip" || operation == "v_ip") return Matrix{hidden, keys, kHeads};
+  if (operation == "kv_ip") return Matrix{hidden, times(keys, 2.0), kHeads};
   if (operation == "qkv_ip")
-    return Matrix{facts.hidden, queries && keys ? std::optional(*queries + 2 * *keys) : std::nullopt, kHeads};
-  if (operation == "attn_op") return Matrix{queries, facts.hidden, kHeads};
-  if (operation == "mlp_gp" || operation == "mlp_up")
-    return Matrix{facts.hidden, facts.feed_forward, "hidden and feed_forward"};
-  if (operation == "mlp_dp") return Matrix{facts.feed_forward, facts.hidden, "hidden and feed_forward"};
-  if (operation == "lp") return Matrix{facts.hidden, facts.vocabulary, "hidden and vocabulary"};
+    return Matrix{hidden, queries && keys ? std::optional(*queries + 2 * *keys) : std::nullopt, kHeads};
+  if (operation == "attn_op") return Matrix{queries, hidden, kHeads};
+  if (operation == "mlp_gp" || operation == "mlp_up") return Matrix{hidden, feed_forward, "hidden and feed_forward"};
+  if (operation == "mlp_dp") return Matrix{feed_forward, hidden, "hidden and feed_forward"};
+  if (operation == "lp") return Matrix{hidden, real(facts.vocabulary), "hidden and vocabulary"};
   return std::nullopt;
 }
 
@@ -73,6 +78,7 @@ ModelShards model_shards(const RunFacts& facts, const TraceTables& trace, const 
   ModelShards shards;
   const CollectiveLabels& groups = labels.collectives;
   const auto see = [](std::int64_t size, std::int64_t& shard) {
+    if (size == 1) return;  // of whatever dimension, it shares nothing
     if (size == kNoNumber || size < 1 || (shard > 1 && shard != size)) {
       shard = 0;
     } else if (shard != 0) {
@@ -116,7 +122,7 @@ ModelAnswer flops_of_pass(const RunFacts& facts, const ModelShards& shards, std:
   }
   if (!matrix->in || !matrix->out) return {std::nullopt, lacks(matrix->needs)};
   const double tokens = sequences * length / real(shards.context);
-  flops.forward = 2 * tokens * real(*matrix->in) * real(*matrix->out) / real(shards.tensor);
+  flops.forward = 2 * tokens * *matrix->in * *matrix->out / real(shards.tensor);
   flops.backward = 2 * flops.forward;  // of the input and of the weight
   flops.least_backward = 2;
   return {flops, {}};

@@ -132,6 +132,7 @@ TEST(WorkOf, BackwardConvolutionsCountWhatWasAskedFor) {
   EXPECT_EQ(*asked("[True, True, False]"), (Work{57600, (400 + 2 * 800 + 2 * 288) * 4, PeakKind::tf32}));
   EXPECT_EQ(*asked("[False, True, False]"), (Work{28800, (400 + 800 + 288) * 4, PeakKind::tf32}));
   EXPECT_EQ(*asked("[True, False, False]"), (Work{28800, (400 + 800 + 288) * 4, PeakKind::tf32}));
+  EXPECT_EQ(*asked("[False, False, True]"), (Work{0, 400 * 4, PeakKind::tf32}));  // of the bias: a sum
 }
 
 // Forward convolutions: 2 x |result| x |a row of the weight|, transposed 2 x |input| x |a row|. The first of ResNet-50:
@@ -191,6 +192,15 @@ TEST(WorkOf, ForwardConvolutionsThatDoNotFitAreUnknown) {
   EXPECT_FALSE(known(R"(["", "", "", "[1, -1]", "[0, 0]", "[1, 1]", "1"])"));
   EXPECT_FALSE(known(R"(["", "", "", "[1, 99999999999999999999]", "[0, 0]", "[1, 1]", "1"])"));
   EXPECT_FALSE(known(R"(["", "", "", "[1, 1]", "[0, 0]", "[1, 1]"])", "aten::convolution"));  // transposed or not
+  // Extents and steps whose product no integer holds.
+  EXPECT_FALSE(work_of("aten::conv2d", "[[1, 1, 1, 1], [1, 1, 999999999999999, 1], [], [], [], [], []]", "", {},
+                       R"(["", "", "", "[1, 1]", "[0, 0]", "[4294967296, 1]", "1"])")
+                   .has_value());
+  EXPECT_FALSE(work_of("aten::conv_transpose2d",
+                       "[[1, 999999999999999, 999999999999999, 1], [999999999999999, 999999999999999, 1, 1], [], [], "
+                       "[], [], [], []]",
+                       "", {}, R"(["", "", "", "[4294967296, 1]", "[0, 0]", "[0, 0]", "999999999999999", "[1, 1]"])")
+                   .has_value());
   EXPECT_FALSE(work_of("aten::conv2d", "[[2, 5, 10, 10], [8, 4, 3, 3], [], [], [], [], []]", "", {},
                        R"(["", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "1"])")
                    .has_value());

@@ -319,6 +319,28 @@ std::vector<std::size_t> keep_covered(const std::vector<std::uint8_t>& covered, 
   return rows;
 }
 
+// Takes kernels that have got copies of the values of another iteration out of the gaps: what is left of the trace in a
+// gap are the stretches between them, the first of which keeps the dispatches of the pass.
+void leave_matched_out_of_gaps(Alignment& alignment) {
+  std::vector<AlignmentGap> gaps;
+  for (const AlignmentGap& gap : alignment.gaps) {
+    const std::uint32_t end = gap.trace_begin + gap.num_trace;
+    const std::size_t num_before = gaps.size();
+    for (std::uint32_t i = gap.trace_begin; i < end; i++) {
+      if (alignment.matches[i].pass != kUnmatched) continue;
+      const bool goes_on = gaps.size() > num_before && gaps.back().trace_begin + gaps.back().num_trace == i;
+      if (!goes_on) gaps.push_back({i, 0, gap.pass_begin + (gaps.size() > num_before ? gap.num_pass : 0), 0});
+      gaps.back().num_trace++;
+    }
+    if (gaps.size() > num_before) {
+      gaps[num_before].num_pass = gap.num_pass;
+    } else if (gap.num_pass > 0) {
+      gaps.push_back({gap.trace_begin == 0 ? 0 : end, 0, gap.pass_begin, gap.num_pass});
+    }
+  }
+  alignment.gaps = std::move(gaps);
+}
+
 // Gives the matches of the rows that were aligned back to all rows of the trace.
 void spread_to_all_rows(std::size_t num_rows_of_trace, PassAlignment& out) {
   std::vector<Match> matches(num_rows_of_trace);
@@ -347,12 +369,14 @@ void align_one(const std::vector<InputSummary>& inputs, const Folders& folders, 
   set_marks(inputs, folders, out, user_mark, sides);
   const std::vector<std::uint8_t> covered = covered_kernels(kernels.table, sides);
   out.trace_rows = keep_covered(covered, sides);
+  out.of_some_kernels = out.trace_rows.size() < covered.size();
   std::vector<std::int32_t> iteration;
   for (const std::size_t row : out.trace_rows) iteration.push_back(kernels.table.iteration[row]);
   out.alignment = align({sides.trace, sides.trace_marks}, {sides.pass, sides.pass_marks});
   transfer_to_uncovered(iteration, sides, out.alignment, out.is_copy);
   flag_beside_renamed({sides.trace, {}}, {sides.pass, {}}, out.alignment);
   flag_equal_runs({sides.trace, {}}, {sides.pass, {}}, out.alignment);
+  leave_matched_out_of_gaps(out.alignment);
   count_matches(out.alignment, sides.pass.size());
   spread_to_all_rows(covered.size(), out);
   for (std::size_t i = 0; i < num_rows(kernels.table); i++) {
@@ -416,11 +440,12 @@ void refuse_look_alikes(std::vector<InputSummary>& inputs, std::vector<PassAlign
 
 void note_quality(std::vector<InputSummary>& inputs, const PassAlignment& done) {
   const double share = done.matched_share();
-  if (done.selected_ns == 0 || (share >= kWarnBelowShare && !done.is_of_some_kernels())) return;
+  // Kernels that were selected without any the pass was recorded of say nothing of the pass.
+  if (done.covered_ns == 0 || (share >= kWarnBelowShare && !done.of_some_kernels)) return;
   InputSummary& input = inputs[done.pass];
   const std::string with = input.pass->devices[done.device].device.text + " with " + inputs[done.input].path;
   const std::string what =
-      done.is_of_some_kernels()
+      done.of_some_kernels
           ? fmt::format(
                 "{}: recorded of some kernels, by name, {:.1f} % of the time of computation; {:.1f} % of that "
                 "has a partner",

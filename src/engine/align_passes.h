@@ -29,11 +29,11 @@ struct PassAlignment {
   std::vector<std::uint8_t> is_copy;      ///< 1: the match is of a dispatch that another iteration has, too
   std::vector<std::uint32_t> dispatches;  ///< COMP dispatches of the device in order: rows of PassDispatchTable
   std::vector<std::size_t> trace_rows;  ///< kernels that were aligned, in order: gaps lie among these and `dispatches`
+  bool of_some_kernels = false;         ///< the pass was recorded of kernels with some names only
   std::int64_t selected_ns = 0;         ///< summed durations of the selected kernels of the gpu
   std::int64_t covered_ns = 0;          ///< of those the pass was recorded of: all, or those whose name it has
   std::int64_t matched_ns = 0;          ///< part of these that has a partner
 
-  bool is_of_some_kernels() const { return covered_ns < selected_ns; }
   double matched_share() const {
     return covered_ns > 0 ? static_cast<double>(matched_ns) / static_cast<double>(covered_ns) : 0;
   }

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "catalog/gpus.h"
 
@@ -65,6 +67,36 @@ Result<Done> check_stated_clocks(const RunFacts& facts, const std::vector<InputS
     }
   }
   return Done{};
+}
+
+void note_unused_clocks(const RunFacts& facts, const std::vector<InputSummary>& inputs, HealthLog& health) {
+  std::vector<bool> is_used(facts.clocks.size(), false);
+  bool has_kernels = false;
+  for (const InputSummary& input : inputs) {
+    for (const GpuSummary& gpu : input.gpus) {
+      if (!gpu.compute_kernels) continue;
+      has_kernels = true;
+      const ComputeKernelTable& table = gpu.compute_kernels->table;
+      std::set<std::pair<Phase, StringId>> operations;
+      for (std::size_t i = 0; i < num_rows(table); i++) operations.emplace(table.phase[i], table.operation[i]);
+      for (const auto& [phase, name] : operations) {
+        const std::string_view operation =
+            name == kNoString ? std::string_view() : gpu.compute_kernels->strings.view(name);
+        for (std::size_t f = 0; f < facts.clocks.size(); f++)
+          is_used[f] = is_used[f] || facts.clocks[f].holds({input.facts.rank, gpu.device, to_string(phase), operation});
+      }
+    }
+  }
+  for (std::size_t f = 0; has_kernels && f < facts.clocks.size(); f++) {
+    const ClockFact& fact = facts.clocks[f];
+    if (is_used[f]) continue;
+    std::string what = fmt::format("f_eff_mhz = {}", fact.f_eff_mhz);
+    if (fact.rank) what += fmt::format(", rank {}", *fact.rank);
+    if (fact.gpu) what += fmt::format(", gpu {}", *fact.gpu);
+    if (fact.phase) what += ", phase " + *fact.phase;
+    if (fact.operation) what += ", operation " + *fact.operation;
+    health.add(HealthKind::stated_clock_unused, fact.place.text, what);
+  }
 }
 
 Result<RunFacts> load_facts(const RunFiles& run, const RunOptions& options) {

@@ -16,6 +16,10 @@ inline constexpr const char* kFactsFile = "chopper.toml";
 Result<Done> check_stated_clocks(const RunFacts& facts, const std::vector<InputSummary>& inputs,
                                  const std::vector<GpuSpec>& known);
 
+/// Notes stated clocks that hold for no kernel of computation: a slip in a name, or a gpu that is not there. Only where
+/// kernels were kept for counter passes.
+void note_unused_clocks(const RunFacts& facts, const std::vector<InputSummary>& inputs, HealthLog& health);
+
 /// Reads options.config, or else the files find_run_files put into `run.facts`, which must then state the same. Empty
 /// facts when there are none.
 Result<RunFacts> load_facts(const RunFiles& run, const RunOptions& options);

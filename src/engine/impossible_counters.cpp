@@ -33,7 +33,7 @@ ImpossibleCounters::ImpossibleCounters(const InputSummary& trace, std::size_t gp
 
 void ImpossibleCounters::add(std::int64_t dispatch, double matrix_busy_cycles, double matrix_cycles, double gpu_cycles,
                              double duration_ns) {
-  if (matrix_busy_cycles > kMostUtilisation * matrix_cycles)
+  if (matrix_cycles > 0 && matrix_busy_cycles > kMostUtilisation * matrix_cycles)
     utilisation_.add(dispatch, matrix_busy_cycles / matrix_cycles);
   const double mhz = 1e3 * gpu_cycles / duration_ns;
   if (highest_mhz_ > 0 && duration_ns >= kLeastClockedNs && mhz > kMostClock * highest_mhz_) clock_.add(dispatch, mhz);
@@ -65,7 +65,9 @@ void note_too_few_flops(const GpuCounters& counters, std::vector<InputSummary>& 
   const ComputeKernels& kernels = *trace.gpus[counters.gpu].compute_kernels;
   const ComputeKernelTable& table = kernels.table;
   for (std::size_t i = 0; i < counters.executed_flops.size(); i++) {
-    if (std::isnan(counters.executed_flops[i]) || !(table.flops[i] > 0) || table.operation[i] == kNoString) continue;
+    if (std::isnan(counters.executed_flops[i]) || !(table.flops[i] > 0) || table.operation[i] == kNoString ||
+        counters.flops_pass[i] == kNoNumber)
+      continue;
     Sum& sum = sums[{counters.flops_pass[i], {table.phase[i], table.operation[i]}}];
     if (sum.kernels++ == 0) sum.dispatch = counters.flops_dispatch[i];
     sum.executed += counters.executed_flops[i];

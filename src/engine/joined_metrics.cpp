@@ -149,7 +149,7 @@ class Joiner {
     const MetricValue value = metrics_.evaluate(plan.metric, current_);
     if (!value.ok()) return;
     has_value_.insert(plan.metric);
-    keep_base(plan.metric, kernel, value);
+    keep_base(plan, kernel, value);
     if (table_.selected[kernel] == 0 || table_.complete[kernel] == 0) return;
     std::vector<MetricSum>& sums = out_.metrics[{table_.phase[kernel], table_.operation[kernel]}];
     sums.resize(out_.set->metrics().size());
@@ -169,12 +169,18 @@ class Joiner {
   }
 
   // What the decomposition is made of and no pass has.
-  void keep_base(std::size_t metric, std::size_t kernel, const MetricValue& value) {
-    const std::string& id = out_.set->metrics()[metric].id;
+  void keep_base(const Plan& plan, std::size_t kernel, const MetricValue& value) {
+    const std::string& id = out_.set->metrics()[plan.metric].id;
     const auto keep_first = [kernel](std::vector<double>& column, double x) {
       if (std::isnan(column[kernel])) column[kernel] = x;
     };
-    if (id == "executed_flops") keep_first(out_.executed_flops, value.value);
+    if (id == "executed_flops" && std::isnan(out_.executed_flops[kernel])) {
+      out_.executed_flops[kernel] = value.value;
+      const PassAlignment& first = *passes_[plan.passes.front()];
+      out_.flops_pass[kernel] = static_cast<std::int64_t>(first.pass);
+      const PassDispatchTable& dispatches = readers_[plan.passes.front()].pass().dispatches;
+      out_.flops_dispatch[kernel] = dispatches.dispatch_id[first.dispatch_of(kernel)];
+    }
     if (id == "executed_bytes") keep_first(out_.executed_bytes, value.value);
     if (id == "executed_read_bytes") keep_first(out_.read_bytes, value.value);
     if (id == "executed_write_bytes") keep_first(out_.write_bytes, value.value);

@@ -222,6 +222,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   CHOPPER_TRY(const ClassRules classes, embedded_class_rules());
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
   CHOPPER_TRY([[maybe_unused]] const Done clocks, check_stated_clocks(options.facts, summaries, known));
+  note_unused_clocks(options.facts, summaries, run_health);
   const std::vector<PassAlignment> alignments = align_passes(summaries, jobs, classes, known, options.facts.gpu_spec,
                                                              options.iteration_mark, std::max(1u, options.threads));
   std::vector<GpuCounters> values;

@@ -5,13 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "catalog/gpus.h"
 #include "engine/dispatch_reader.h"
 #include "engine/impossible_counters.h"
 #include "engine/joined_metrics.h"
+#include "engine/repeated_counters.h"
 
 namespace chopper {
 namespace {
@@ -264,10 +268,12 @@ void add_reads_and_writes(GpuCounters& out) {
 
 // Executions of one program dispatch the same kernels: of passes that were recorded of all kernels the numbers are
 // equal.
-void note_dispatch_counts(std::vector<InputSummary>& inputs, const std::vector<const PassAlignment*>& passes) {
+void note_dispatch_counts(std::vector<InputSummary>& inputs, const std::vector<const PassAlignment*>& passes,
+                          std::set<std::pair<std::size_t, std::uint32_t>>& noted) {
   const PassAlignment* first = nullptr;
   for (const PassAlignment* alignment : passes) {
-    if (alignment->is_of_some_kernels()) continue;
+    // A pass that several windows of a rank share is noted once.
+    if (alignment->of_some_kernels || !noted.emplace(alignment->pass, alignment->device).second) continue;
     if (first == nullptr) first = alignment;
     const std::size_t here = alignment->dispatches.size(), there = first->dispatches.size();
     if (here == there) continue;
@@ -281,14 +287,14 @@ void note_durations(InputSummary& pass, double longer_here) {
   if (std::isnan(longer_here) || std::abs(longer_here) <= kDisagreement) return;
   pass.health.add(
       HealthKind::passes_disagree, pass.path,
-      fmt::format("durations of the same kernels are {:+.1f} % of those in the first pass", 100 * longer_here));
+      fmt::format("durations of the same kernels are {:+.1f} % of those in passes before", 100 * longer_here));
 }
 
 void note_disagreement(InputSummary& pass, double here, double there) {
   if (there <= 0 || std::abs(here / there - 1) <= kDisagreement) return;
   pass.health.add(
       HealthKind::passes_disagree, pass.path,
-      fmt::format("gpu cycles of the same kernels are {:+.1f} % of those in the first pass", 100 * (here / there - 1)));
+      fmt::format("gpu cycles of the same kernels are {:+.1f} % of those in passes before", 100 * (here / there - 1)));
 }
 
 }  // namespace
@@ -298,6 +304,8 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
                                              const std::vector<GpuSpec>& known,
                                              const std::optional<std::string>& gpu_spec) {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<const PassAlignment*>> by_gpu;
+  std::set<std::pair<std::size_t, std::uint32_t>>
+      noted;  // passes and devices whose numbers of dispatches were compared
   for (const PassAlignment& alignment : alignments) {
     if (alignment.matched_share() >= kRefuseBelowShare) by_gpu[{alignment.input, alignment.gpu}].push_back(&alignment);
   }
@@ -316,7 +324,7 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     CHOPPER_TRY(MetricSet set, MetricSet::make(catalog, architecture, facts_of_gpu(spec, agent)));
     out.set = std::move(set);
     resize(out, num_rows(gpu.compute_kernels->table));
-    note_dispatch_counts(inputs, passes);
+    note_dispatch_counts(inputs, passes, noted);
     std::vector<double> first_durations(num_rows(gpu.compute_kernels->table), kNoValue);
     std::vector<PassReader> readers;
     for (const PassAlignment* alignment : passes)
@@ -335,6 +343,8 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
         note_disagreement(inputs[passes[i]->pass], readers[i].cycles_here(), readers[i].cycles_there());
       note_durations(inputs[passes[i]->pass], readers[i].longer_here());
     }
+    note_repeated_counters(inputs, passes, catalog.counters, architecture,
+                           [&](std::size_t i) { return readers[i].at_one_clock(); });
     for (std::size_t i = 0; i < passes.size(); i++) readers[i].impossible().note(inputs[passes[i]->pass]);
     for (const PassReader& reader : readers) {
       for (const std::size_t metric : reader.present()) out.missing.erase(metric);

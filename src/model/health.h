@@ -87,6 +87,7 @@ enum class HealthKind : std::uint8_t {
   counters_without_metric,
   model_tells_no_work,
   model_disagrees,
+  stated_clock_unused,
   impossible_utilisation,
   impossible_clock,
   too_few_flops,

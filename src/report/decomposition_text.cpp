@@ -121,8 +121,22 @@ void add_remarks(Page& page, const std::vector<const Row*>& rows, bool has_clock
     page.end_line();
   }
   constexpr double kLeastContention = 0.9;  // below, it is not noise
-  if (any([](const Row* row) { return row->contention.present() && row->contention.value() < kLeastContention; })) {
+  // Kernels of less than this have the front end of the gpu in the cycles of their passes.
+  constexpr double kShortNs = 50'000;
+  const auto is_low = [](const Row* row) {
+    return row->contention.present() && row->contention.value() < kLeastContention;
+  };
+  const auto is_short = [](const Row* row) {
+    return static_cast<double>(row->d_act_ns) < kShortNs * static_cast<double>(row->num_instances);
+  };
+  if (any([&](const Row* row) { return is_low(row) && is_short(row); })) {
     page.add("  contended below 0.9: kernels of a few microseconds, in passes front-end cycles count", Style::dim);
+    page.end_line();
+  }
+  if (any([&](const Row* row) { return is_low(row) && !is_short(row); })) {
+    page.add(has_clock ? "  contended below 0.9, not short: they ran faster than the stated clock allows; it is too low"
+                       : "  contended below 0.9, not short: they were slower in the passes, each by itself",
+             Style::bad);
     page.end_line();
   }
   if (any([](const Row* row) {

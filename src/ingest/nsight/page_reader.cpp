@@ -369,7 +369,8 @@ class PageReader {
   void read_metric(std::span<const CsvCell> cells) {
     builder_.reserve_values(1, source_.file_bytes_read(), file_bytes_);
     const auto text = [&](std::size_t column, std::string& scratch) {
-      return column == kNoColumn ? std::string_view() : unquoted(cells[column], scratch);
+      // Rows need a name and a value; unit and section may stand behind them, and the row may be short of them.
+      return column < cells.size() ? unquoted(cells[column], scratch) : std::string_view();
     };
     const std::string_view name = text(columns_.metric, scratch_);
     if (name.empty()) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -27,20 +26,24 @@ std::vector<std::uint32_t> partners_of(const CounterPass& pass) {
   std::vector<std::size_t> begin(n + 1, 0);
   for (const std::uint32_t dispatch : pass.values.dispatch) begin[dispatch + 1]++;
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::map<Key, std::vector<std::uint32_t>> firsts;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> held;  // counters of the dispatches so far
+  // Of each key the dispatches that stay, and of each of its counters how many of them hold it already: the next
+  // dispatch with that counter is another execution.
+  struct Executions {
+    std::vector<std::uint32_t> firsts;
+    std::map<std::uint32_t, std::size_t> num_holding;
+  };
+  std::map<Key, Executions> executions;
   std::vector<std::uint32_t> partner(n);
   for (std::uint32_t i = 0; i < n; i++) {
-    const auto own_begin = pass.values.counter.begin() + static_cast<std::ptrdiff_t>(begin[i]);
-    const auto own_end = pass.values.counter.begin() + static_cast<std::ptrdiff_t>(begin[i + 1]);
-    std::vector<std::uint32_t>& known = firsts[key_of(pass, i)];
-    const auto found = std::find_if(known.begin(), known.end(), [&](std::uint32_t first) {
-      return std::none_of(own_begin, own_end, [&](std::uint32_t c) { return held.contains({first, c}); });
-    });
-    const bool joins = found != known.end() && pass.dispatches.dispatch_id[i] != kNoNumber;
-    partner[i] = joins ? *found : i;
-    if (!joins) known.push_back(i);
-    std::for_each(own_begin, own_end, [&](std::uint32_t c) { held.emplace(partner[i], c); });
+    partner[i] = i;
+    if (pass.dispatches.dispatch_id[i] == kNoNumber) continue;
+    Executions& known = executions[key_of(pass, i)];
+    std::size_t place = 0;
+    for (std::size_t v = begin[i]; v < begin[i + 1]; v++)
+      place = std::max(place, known.num_holding[pass.values.counter[v]]);
+    if (place == known.firsts.size()) known.firsts.push_back(i);
+    partner[i] = known.firsts[place];
+    for (std::size_t v = begin[i]; v < begin[i + 1]; v++) known.num_holding[pass.values.counter[v]] = place + 1;
   }
   return partner;
 }
