@@ -66,12 +66,6 @@ constexpr std::array kAttention = {
 static_assert(std::is_sorted(kAttention.begin(), kAttention.end(),
                              [](const Attention& a, const Attention& b) { return a.name < b.name; }));
 
-const OperatorInput* tensor_at(const OperatorInputs& inputs, int argument) {
-  if (argument < 0 || static_cast<std::size_t>(argument) >= inputs.arguments.size()) return nullptr;
-  const OperatorInput& input = inputs.arguments[static_cast<std::size_t>(argument)];
-  return input.is_tensor ? &input : nullptr;
-}
-
 // Sequences, heads, tokens of a sequence, width of a head.
 struct Heads {
   double batch = 0, heads = 0, tokens = 0, width = 0;
@@ -140,9 +134,8 @@ std::optional<Work> work_in(const Attention& form, const OperatorInputs& inputs,
 }  // namespace
 
 WorkAnswer attention_work(std::string_view name, const OperatorInputs& inputs, const WorkAssumptions& assumptions) {
-  const auto* found = std::lower_bound(kAttention.begin(), kAttention.end(), name,
-                                       [](const Attention& form, std::string_view n) { return form.name < n; });
-  if (found == kAttention.end() || found->name != name) return {};
+  const Attention* found = find_rule(kAttention, name);
+  if (found == nullptr) return {};
   return {true, work_in(*found, inputs, assumptions.causal)};
 }
 

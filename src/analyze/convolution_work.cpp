@@ -83,12 +83,6 @@ static_assert(std::is_sorted(kBackward.begin(), kBackward.end(),
 constexpr std::array<std::string_view, 2> kBackwardOfInput = {"aten::cudnn_convolution_backward_input",
                                                               "aten::miopen_convolution_backward_input"};
 
-const OperatorInput* tensor_at(const OperatorInputs& inputs, int argument) {
-  if (argument < 0 || static_cast<std::size_t>(argument) >= inputs.arguments.size()) return nullptr;
-  const OperatorInput& input = inputs.arguments[static_cast<std::size_t>(argument)];
-  return input.is_tensor ? &input : nullptr;
-}
-
 // The value of an argument that is a list of numbers, "[2, 2]"; one number stands for all dimensions.
 std::optional<Extents> numbers_at(const OperatorInputs& inputs, int argument, std::size_t num_dimensions) {
   std::string_view text =
@@ -271,18 +265,11 @@ std::optional<Work> gradient_of_input(const OperatorInputs& inputs) {
   return Work{2 * gradient->elements() * row, 0, gradient->type ? peak_of(*gradient->type, true) : PeakKind::none};
 }
 
-template <class Table>
-const typename Table::value_type* find(const Table& table, std::string_view name) {
-  const auto* found = std::lower_bound(table.begin(), table.end(), name,
-                                       [](const auto& form, std::string_view n) { return form.name < n; });
-  return found != table.end() && found->name == name ? found : nullptr;
-}
-
 }  // namespace
 
 WorkAnswer convolution_work(std::string_view name, const OperatorInputs& inputs) {
-  if (const Forward* form = find(kForward, name)) return {true, forward_work(*form, inputs)};
-  if (const Backward* form = find(kBackward, name)) return {true, backward_work(*form, inputs)};
+  if (const Forward* form = find_rule(kForward, name)) return {true, forward_work(*form, inputs)};
+  if (const Backward* form = find_rule(kBackward, name)) return {true, backward_work(*form, inputs)};
   if (std::find(kBackwardOfInput.begin(), kBackwardOfInput.end(), name) != kBackwardOfInput.end())
     return {true, gradient_of_input(inputs)};
   return {name.find("conv") != std::string_view::npos, std::nullopt};

@@ -239,9 +239,8 @@ std::optional<Work> work_in(Form form, const OperatorInputs& inputs, bool tf32) 
 }  // namespace
 
 WorkAnswer matrix_work(std::string_view name, const OperatorInputs& inputs, const WorkAssumptions& assumptions) {
-  const auto* found = std::lower_bound(kProducts.begin(), kProducts.end(), name,
-                                       [](const Product& product, std::string_view n) { return product.name < n; });
-  if (found == kProducts.end() || found->name != name) return {};
+  const Product* found = find_rule(kProducts, name);
+  if (found == nullptr) return {};
   return {true, work_in(found->form, inputs, assumptions.tf32_products)};
 }
 

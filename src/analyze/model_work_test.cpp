@@ -5,20 +5,15 @@
 
 #include "analyze/throughput.h"
 #include "support/hand_trace.h"
+#include "support/llama_facts.h"
 
 namespace chopper {
 namespace {
 
+// The width of its heads follows from hidden and heads.
 RunFacts llama() {
-  RunFacts facts;
-  facts.layers = 32;
-  facts.hidden = 4096;
-  facts.feed_forward = 14336;
-  facts.heads = 32;
-  facts.kv_heads = 8;
-  facts.vocabulary = 128256;
-  facts.batch = 2;
-  facts.sequence = 4096;
+  RunFacts facts = test::llama3_8b(2, 4096);
+  facts.head_dim.reset();
   return facts;
 }
 

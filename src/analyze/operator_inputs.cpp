@@ -183,6 +183,12 @@ std::optional<OperatorInputs> parse_operator_inputs(std::string_view shapes, std
   return inputs;
 }
 
+const OperatorInput* tensor_at(const OperatorInputs& inputs, int n) {
+  if (n < 0 || static_cast<std::size_t>(n) >= inputs.arguments.size()) return nullptr;
+  const OperatorInput& input = inputs.arguments[static_cast<std::size_t>(n)];
+  return input.is_tensor ? &input : nullptr;
+}
+
 std::string_view text_in_list(std::string_view list, std::size_t n) {
   std::size_t at = 0;
   while (true) {

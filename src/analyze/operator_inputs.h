@@ -45,6 +45,9 @@ struct OperatorInputs {
   std::string_view values;  ///< "Concrete Inputs" as written; empty: not recorded
 };
 
+/// The n-th argument if it is a tensor; nullptr where it is none, or n is negative: no such argument.
+const OperatorInput* tensor_at(const OperatorInputs& inputs, int n);
+
 /// The n-th text of a JSON list of texts, without its quotes; empty when there is none. Escapes stay as they are.
 std::string_view text_in_list(std::string_view list, std::size_t n);
 

@@ -6,24 +6,12 @@
 #include <set>
 #include <vector>
 
+#include "support/llama_facts.h"
+
 namespace chopper {
 namespace {
 
-RunFacts llama3_8b(std::int64_t batch, std::int64_t sequence) {
-  RunFacts facts;
-  facts.layers = 32;
-  facts.hidden = 4096;
-  facts.feed_forward = 14336;
-  facts.heads = 32;
-  facts.kv_heads = 8;
-  facts.head_dim = 128;
-  facts.vocabulary = 128256;
-  facts.parameters = 8030261248;
-  facts.batch = batch;
-  facts.sequence = sequence;
-  facts.micro_steps = 1;
-  return facts;
-}
+using test::llama3_8b;
 
 StepRow step(std::int64_t ordinal, std::int64_t step_ns, bool complete = true, bool last = false) {
   StepRow row;

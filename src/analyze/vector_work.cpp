@@ -155,12 +155,6 @@ constexpr std::array kVectors = {
 static_assert(std::is_sorted(kVectors.begin(), kVectors.end(),
                              [](const Vector& a, const Vector& b) { return a.name < b.name; }));
 
-const Vector* find(std::string_view name) {
-  const auto* found = std::lower_bound(kVectors.begin(), kVectors.end(), name,
-                                       [](const Vector& rule, std::string_view n) { return rule.name < n; });
-  return found == kVectors.end() || found->name != name ? nullptr : found;
-}
-
 using Tensors = std::vector<const OperatorInput*>;
 
 double bytes_of(const OperatorInput& tensor) { return tensor.elements() * tensor.type->bytes; }
@@ -237,9 +231,9 @@ std::optional<double> traffic(Result result, bool in_place, const Tensors& tenso
 }  // namespace
 
 WorkAnswer vector_work(std::string_view name, const OperatorInputs& inputs) {
-  const Vector* rule = find(name);
+  const Vector* rule = find_rule(kVectors, name);
   const bool in_place = rule == nullptr && name.ends_with('_');
-  if (in_place) rule = find(name.substr(0, name.size() - 1));
+  if (in_place) rule = find_rule(kVectors, name.substr(0, name.size() - 1));
   if (rule == nullptr) return {};
   if (!inputs.has_types) return {true, std::nullopt};
   Tensors tensors;

@@ -159,13 +159,8 @@ class Joiner {
       for (const std::size_t p : plan.passes) sum.passes.push_back(passes_[p]->pass);
       std::sort(sum.passes.begin(), sum.passes.end());
       sum.computed_by = metrics_.describe(plan.metric, value.choices);
-      sum.maximum = value.value;
     }
-    sum.maximum = std::max(sum.maximum, value.value);
-    sum.numerator += value.numerator;
-    sum.denominator += value.denominator;
-    sum.num_kernels++;
-    sum.duration_ns += table_.duration_ns[kernel];
+    sum.add(value, table_.duration_ns[kernel]);
   }
 
   // What the decomposition is made of and no pass has.

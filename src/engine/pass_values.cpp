@@ -20,8 +20,6 @@
 namespace chopper {
 namespace {
 
-constexpr double kDisagreement = 0.05;  // formats.md 4.4: a counter repeated in another pass
-
 // The gpu as the traces know it; what the agent of the pass states about its own partition counts more.
 GpuFacts facts_of_gpu(const GpuSpec* spec, const AgentFacts& agent) {
   GpuFacts facts = spec != nullptr ? facts_of(*spec) : GpuFacts();
@@ -210,13 +208,8 @@ class PassReader {
         sum.pass = alignment_.pass;
         sum.passes = {alignment_.pass};
         sum.computed_by = metrics_.describe(m, value.choices);
-        sum.maximum = value.value;
       }
-      sum.maximum = std::max(sum.maximum, value.value);
-      sum.numerator += value.numerator;
-      sum.denominator += value.denominator;
-      sum.num_kernels++;
-      sum.duration_ns += table.duration_ns[i];
+      sum.add(value, table.duration_ns[i]);
     }
   }
 
@@ -284,20 +277,28 @@ void note_dispatch_counts(std::vector<InputSummary>& inputs, const std::vector<c
 }
 
 void note_durations(InputSummary& pass, double longer_here) {
-  if (std::isnan(longer_here) || std::abs(longer_here) <= kDisagreement) return;
+  if (std::isnan(longer_here) || std::abs(longer_here) <= kPassDisagreement) return;
   pass.health.add(
       HealthKind::passes_disagree, pass.path,
       fmt::format("durations of the same kernels are {:+.1f} % of those in passes before", 100 * longer_here));
 }
 
 void note_disagreement(InputSummary& pass, double here, double there) {
-  if (there <= 0 || std::abs(here / there - 1) <= kDisagreement) return;
+  if (there <= 0 || std::abs(here / there - 1) <= kPassDisagreement) return;
   pass.health.add(
       HealthKind::passes_disagree, pass.path,
       fmt::format("gpu cycles of the same kernels are {:+.1f} % of those in passes before", 100 * (here / there - 1)));
 }
 
 }  // namespace
+
+void MetricSum::add(const MetricValue& value, std::int64_t kernel_ns) {
+  maximum = num_kernels == 0 ? value.value : std::max(maximum, value.value);
+  numerator += value.numerator;
+  denominator += value.denominator;
+  num_kernels++;
+  duration_ns += kernel_ns;
+}
 
 Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
                                              const std::vector<PassAlignment>& alignments, const MetricCatalog& catalog,

@@ -13,8 +13,6 @@
 namespace chopper {
 namespace {
 
-constexpr double kDisagreement = 0.05;  // formats.md 4.4: a counter repeated in another pass
-
 // A counter of a pass, and its sums over the kernels that the first pass with it has as well.
 struct Repeated {
   std::size_t pass = 0;       // index into passes
@@ -63,22 +61,25 @@ void note_repeated_counters(std::vector<InputSummary>& inputs, const std::vector
                             const std::function<bool(std::size_t)>& at_one_clock) {
   std::map<std::string_view, Holders> repeated = holders_of(inputs, passes);
   if (repeated.empty()) return;
-  std::vector<DispatchReader> readers;
-  for (const PassAlignment* alignment : passes) readers.emplace_back(*inputs[alignment->pass].pass_tables);
+  std::map<std::size_t, DispatchReader> readers;  // of the passes that repeat something
+  for (const auto& [name, holders] : repeated) {
+    readers.try_emplace(holders.first.pass, *inputs[passes[holders.first.pass]->pass].pass_tables);
+    for (const Repeated& other : holders.others)
+      readers.try_emplace(other.pass, *inputs[passes[other.pass]->pass].pass_tables);
+  }
   std::vector<DispatchValues> values(passes.size());
+  std::vector<std::uint8_t> has_values(passes.size(), 0);
   for (std::size_t kernel = 0; kernel < passes.front()->alignment.matches.size(); kernel++) {
-    std::vector<bool> has_values(passes.size(), false);
-    for (std::size_t p = 0; p < passes.size(); p++) {
+    for (auto& [p, reader] : readers) {
       const std::uint32_t dispatch = sure_dispatch(*passes[p], kernel);
-      if (dispatch == kUnmatched) continue;
-      values[p] = readers[p].values_of(dispatch);
-      has_values[p] = true;
+      has_values[p] = dispatch != kUnmatched ? 1 : 0;
+      if (dispatch != kUnmatched) values[p] = reader.values_of(dispatch);
     }
     for (auto& [name, holders] : repeated) {
-      if (!has_values[holders.first.pass]) continue;
+      if (has_values[holders.first.pass] == 0) continue;
       const double there = values[holders.first.pass].sums[holders.first.counter];
       for (Repeated& other : holders.others) {
-        const double here = has_values[other.pass] ? values[other.pass].sums[other.counter] : kNoValue;
+        const double here = has_values[other.pass] != 0 ? values[other.pass].sums[other.counter] : kNoValue;
         if (std::isnan(here) || std::isnan(there)) continue;
         other.here += here;
         other.there += there;
@@ -88,7 +89,7 @@ void note_repeated_counters(std::vector<InputSummary>& inputs, const std::vector
   for (const auto& [name, holders] : repeated) {
     for (const Repeated& other : holders.others) {
       if (counts_cycles(counters, name, architecture) && !at_one_clock(other.pass)) continue;
-      const bool differ = std::abs(other.here - other.there) > kDisagreement * std::abs(other.there);
+      const bool differ = std::abs(other.here - other.there) > kPassDisagreement * std::abs(other.there);
       if (!differ) continue;
       InputSummary& pass = inputs[passes[other.pass]->pass];
       pass.health.add(HealthKind::passes_disagree, pass.path,

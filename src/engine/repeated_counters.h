@@ -11,6 +11,9 @@
 
 namespace chopper {
 
+/// By how much passes may differ on the same kernels (formats.md 4.4: a counter repeated in another pass).
+inline constexpr double kPassDisagreement = 0.05;
+
 /// Notes in the health of each pass of a gpu which of its counters differ by more than 5 % from those of the first pass
 /// that holds them too, summed over the kernels whose partners are sure in both. Cycles follow the clock: they are
 /// compared where `at_one_clock` of the pass, an index into `passes`, says that it ran at the clock of passes before.
