@@ -72,6 +72,7 @@ class ModelTheory {
       static_cast<void>(key);
       names_.insert(std::string(kept_.strings.view(key.second)));
     }
+    compare_layers();
     find_experts();
     for (const auto& [key, rows] : operations_) add_operation(key.first, kept_.strings.view(key.second), rows);
   }
@@ -125,6 +126,20 @@ class ModelTheory {
                       fmt::format("{} {}: shapes tell {:.2f} times the FLOPs of the model", to_string(phase), name,
                                   by_shapes / by_model));
     }
+  }
+
+  // Stages of a pipeline may have different numbers of layers: only a gpu that runs all of them tells the number.
+  void compare_layers() {
+    if (!facts_.layers) return;
+    std::set<std::int32_t> layers;
+    for (const auto& [key, rows] : operations_) {
+      for (const std::size_t i : rows)
+        if (table_.complete[i] != 0 && table_.layer[i] >= 0) layers.insert(table_.layer[i]);
+    }
+    const auto seen = static_cast<std::int64_t>(layers.size());
+    if (seen == 0 || seen == *facts_.layers || (shards_.pipeline != 1 && seen < *facts_.layers)) return;
+    kept_.notes.add(HealthKind::model_disagrees, std::string(shown_),
+                    fmt::format("an iteration runs {} layers, model.layers is {}", seen, *facts_.layers));
   }
 
   // An MLP that is executed several times in a pass of a layer is one of experts, of which the model says nothing.

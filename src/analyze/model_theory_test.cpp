@@ -54,6 +54,7 @@ struct Gpu {
     table.operation.push_back(kept.strings.intern(kernel.operation));
     table.layer.push_back(kernel.layer);
     table.iteration.push_back(0);
+    table.complete.push_back(1);
     table.instance.push_back(kernel.instance);
     const bool known = !std::isnan(kernel.flops);
     table.theory.push_back(known ? TheorySource::shapes : TheorySource::none);
@@ -66,13 +67,13 @@ struct Gpu {
     origin.shapes_differ = known;
     origins.push_back(origin);
   }
-  void tell(const RunFacts& stated = facts()) {
+  void tell(const RunFacts& stated = facts(), const ModelShards& shards = {}) {
     number_micro_steps(marks, stated.micro_steps, origins, kept.table);
     GpuSpec spec;
     spec.num_units = 1;
     spec.clock_mhz = 1000;
     spec.bf16_flop_per_clock = 2;  // 2 FLOP/ns
-    add_model_work(stated, {}, &spec, origins, "rank0.json", kept);
+    add_model_work(stated, shards, &spec, origins, "rank0.json", kept);
   }
   double flops(std::size_t i) const { return kept.table.flops[i]; }
   std::string note(HealthKind kind) const {
@@ -184,6 +185,23 @@ TEST(ModelTheory, ShapesStandAndAreCompared) {
   EXPECT_EQ(other.flops(0), 2 * kGate);
   EXPECT_EQ(other.note(HealthKind::model_disagrees), "forward mlp_dp: shapes tell 2.00 times the FLOPs of the model");
   EXPECT_EQ(other.kept.table.theory[0], TheorySource::shapes);
+}
+
+TEST(ModelTheory, LayersAreCompared) {
+  const auto note_of = [](std::int64_t layers, std::int64_t pipeline) {
+    Gpu gpu;
+    gpu.add({.operation = "mlp_dp", .layer = 0});
+    gpu.add({.operation = "mlp_dp", .instance = 1, .layer = 1});
+    RunFacts stated = facts();
+    stated.layers = layers;
+    gpu.tell(stated, {.pipeline = pipeline});
+    return gpu.note(HealthKind::model_disagrees);
+  };
+  EXPECT_EQ(note_of(2, 1), "");
+  EXPECT_EQ(note_of(32, 1), "an iteration runs 2 layers, model.layers is 32");
+  EXPECT_EQ(note_of(1, 0), "an iteration runs 2 layers, model.layers is 1");
+  EXPECT_EQ(note_of(32, 0), "");  // the other stages run the others
+  EXPECT_EQ(note_of(32, 4), "");
 }
 
 TEST(ModelTheory, NothingIsToldWithoutAModel) {

@@ -91,11 +91,16 @@ ModelShards model_shards(const RunFacts& facts, const TraceTables& trace, const 
       const std::string_view dimension = dimension_of_name(rules, trace.strings.view(text));
       if (dimension == "tensor") see(groups.group_size[i], shards.tensor);
       if (dimension == "context") see(groups.group_size[i], shards.context);
+      if (dimension == "pipeline") see(groups.group_size[i], shards.pipeline);
       if (!dimension.empty()) break;
     }
+    // Stages may send to each other in the group of all ranks, whose name tells nothing.
+    const StringId kind = labels.operation[groups.gpu_row[i]];
+    if (shards.pipeline == 1 && kind != kNoString && labels.operations.view(kind) == "p2p") shards.pipeline = 0;
   }
   shards.tensor = facts.tensor_parallel.value_or(shards.tensor);
   shards.context = facts.context_parallel.value_or(shards.context);
+  shards.pipeline = facts.pipeline_parallel.value_or(shards.pipeline);
   return shards;
 }
 

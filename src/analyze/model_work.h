@@ -17,6 +17,7 @@ namespace chopper {
 /// Over how many gpus an operation is laid; 0: over several, and nothing tells how many.
 struct ModelShards {
   std::int64_t tensor = 1, context = 1;
+  std::int64_t pipeline = 1;  ///< of the layers; 0: several stages, and nothing tells how many
 };
 
 /// As the facts state; what they leave out, as the process groups of the trace say.

@@ -74,8 +74,8 @@ TEST(ModelWork, RefusesWhatIsNotStated) {
 TEST(ModelShards, FactsWinOverGroups) {
   test::HandTrace hand;
   CollectiveLabels& groups = hand.labels.collectives;
-  const auto add = [&](std::string_view description, std::int64_t size) {
-    groups.gpu_row.push_back(0);
+  const auto add = [&](std::string_view description, std::int64_t size, const char* kind = "all_reduce") {
+    groups.gpu_row.push_back(hand.add({.start = 0, .end = 1, .gpu_class = GpuClass::comm, .operation = kind}));
     groups.group.push_back(kNoString);
     groups.description.push_back(hand.trace.strings.intern(description));
     groups.group_size.push_back(size);
@@ -90,6 +90,15 @@ TEST(ModelShards, FactsWinOverGroups) {
   RunFacts stated;
   stated.tensor_parallel = 8;
   EXPECT_EQ(tensor(stated), 8);
+
+  const auto pipeline = [&](const RunFacts& facts) {
+    return model_shards(facts, hand.trace, hand.labels, rules).pipeline;
+  };
+  EXPECT_EQ(pipeline({}), 1);
+  add("default_pg", 8, "p2p");  // stages, and their group does not tell how many
+  EXPECT_EQ(pipeline({}), 0);
+  stated.pipeline_parallel = 2;
+  EXPECT_EQ(pipeline(stated), 2);
 }
 
 }  // namespace

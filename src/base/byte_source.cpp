@@ -19,6 +19,7 @@
 #endif
 #if CHOPPER_HAVE_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 
 namespace chopper {
@@ -304,11 +305,19 @@ class ZstdSource final : public Compressed {
         finished_ = true;
         break;
       }
-      ZSTD_inBuffer source{next_, available_, 0};
+      ZSTD_inBuffer source{next_, flushing_ ? 0 : std::min(available_, step_), 0};
       const std::size_t written = target.pos;
-      const std::size_t code = ZSTD_decompressStream(stream_, &target, &source);
+      std::size_t code = ZSTD_decompressStream(stream_, &target, &source);
+      if (ZSTD_getErrorCode(code) == ZSTD_error_checksum_wrong) {
+        problem(&ByteSourceNotes::checksum_mismatch);
+        ZSTD_DCtx_reset(stream_, ZSTD_reset_session_only);
+        source.pos = source.size;  // nothing but the checksum: it is a step of its own
+        code = 0;
+      }
       next_ += source.pos;
       available_ -= source.pos;
+      flushing_ = target.pos == target.size;
+      step_ = code == 0 ? kFirstStep : code > kBlockHeader ? code - kBlockHeader : code;
       if (ZSTD_isError(code) != 0) {
         problem(frames_ > 0 && frame_done_ ? &ByteSourceNotes::trailing_bytes : &ByteSourceNotes::corrupt);
         finished_ = true;
@@ -327,8 +336,14 @@ class ZstdSource final : public Compressed {
   }
 
  private:
+  // Where a call fails, what it has decoded before is lost. So each is given one part of a frame: its header, the
+  // header of a block, or the block, as the return value tells (of a block with the header of the next); and nothing
+  // where the call before may have decoded more than it had room for.
+  static constexpr std::size_t kFirstStep = 5, kBlockHeader = 3;
+
   ZSTD_DStream* stream_;
-  bool frame_done_ = false;
+  std::size_t step_ = kFirstStep;
+  bool flushing_ = false, frame_done_ = false;
   std::uint64_t frames_ = 0;
 };
 #endif

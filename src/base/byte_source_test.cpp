@@ -159,6 +159,26 @@ TEST(ByteSource, EveryCutOfAZstdFrameIsTruncated) {
     EXPECT_EQ(out.text, kText.substr(0, out.text.size())) << size;
   }
 }
+
+// Found by the fuzzer: a call that fails says nothing of what it has decoded before.
+TEST(ByteSource, DamageOfAZstdFrameLosesNothingBeforeIt) {
+  const std::string start = bytes_of("28b52ffd0000");  // no size, no checksum, a window of 1 KiB
+  const std::string block = bytes_of("200000") + "one\n", last = bytes_of("210000") + "two\n";
+  ASSERT_EQ(decode(start + block + last).text, "one\ntwo\n");
+  const std::string reserved_type = bytes_of("270000") + "two\n";
+  const Outcome out = decode(start + block + reserved_type);
+  EXPECT_EQ(out.text, "one\n");
+  EXPECT_TRUE(out.notes.corrupt);
+}
+
+TEST(ByteSource, AWrongChecksumOfAZstdFrameLosesNothing) {
+  std::string damaged = bytes_of(kZstd);
+  damaged.back() ^= 1;
+  const Outcome out = decode(damaged + bytes_of(kZstd));
+  EXPECT_EQ(out.text, kText + kText);
+  EXPECT_TRUE(out.notes.checksum_mismatch);
+  EXPECT_FALSE(out.notes.corrupt || out.notes.truncated);
+}
 #endif
 
 TEST(ByteSource, AFileIsReadLikeMemory) {

@@ -14,6 +14,8 @@ namespace {
 constexpr double kMostUtilisation = 1.02;
 // As for a stated clock: tables and products differ by some per cent.
 constexpr double kMostClock = 1.2;
+// No gpu runs kernels of that length so slowly: gpus idle there, or cycles are of a part of it.
+constexpr double kLeastClock = 0.2;
 // Below, what the front end counts before and after the kernel makes a clock of its own.
 constexpr double kLeastClockedNs = 20'000;
 // Counters of FLOPs are exact; algorithms that save work, and masks that are assumed, are not far below.
@@ -22,6 +24,15 @@ constexpr double kLeastFlops = 0.95;
 std::string gpu_text(const InputSummary& trace, std::size_t gpu) {
   const std::string device = fmt::format("gpu {}", trace.gpus[gpu].device);
   return trace.facts.rank ? fmt::format("rank {} {}", *trace.facts.rank, device) : device;
+}
+
+// Counters that metrics are made of: what else a profiler writes beside them may be negative.
+std::vector<std::uint8_t> counts_something(const CounterPass& pass, const CounterCatalog& counters,
+                                           std::string_view architecture) {
+  std::vector<std::uint8_t> known;
+  for (const StringId name : pass.counters)
+    known.push_back(counters.find(pass.strings.view(name), architecture) != nullptr ? 1 : 0);
+  return known;
 }
 
 }  // namespace
@@ -36,7 +47,8 @@ void ImpossibleCounters::add(std::int64_t dispatch, double matrix_busy_cycles, d
   if (matrix_cycles > 0 && matrix_busy_cycles > kMostUtilisation * matrix_cycles)
     utilisation_.add(dispatch, matrix_busy_cycles / matrix_cycles);
   const double mhz = 1e3 * gpu_cycles / duration_ns;
-  if (highest_mhz_ > 0 && duration_ns >= kLeastClockedNs && mhz > kMostClock * highest_mhz_) clock_.add(dispatch, mhz);
+  if (!(highest_mhz_ > 0 && duration_ns >= kLeastClockedNs)) return;
+  if (mhz > kMostClock * highest_mhz_ || mhz < kLeastClock * highest_mhz_) clock_.add(dispatch, mhz);
 }
 
 void ImpossibleCounters::note(InputSummary& pass) const {
@@ -50,6 +62,18 @@ void ImpossibleCounters::note(InputSummary& pass) const {
                     fmt::format("{}: dispatch {}, {:.0f} MHz; the highest is {:.0f}", gpu_, clock_.dispatch,
                                 clock_.value, highest_mhz_),
                     static_cast<std::uint64_t>(clock_.count));
+  }
+}
+
+void note_negative_counters(const CounterCatalog& counters, std::string_view architecture, std::uint32_t device,
+                            InputSummary& input) {
+  const CounterPass& pass = *input.pass_tables;
+  const std::vector<std::uint8_t> known = counts_something(pass, counters, architecture);
+  for (std::size_t i = 0; i < num_rows(pass.values); i++) {
+    const std::uint32_t dispatch = pass.values.dispatch[i], counter = pass.values.counter[i];
+    if (!(pass.values.value[i] < 0) || known[counter] == 0 || pass.dispatches.device[dispatch] != device) continue;
+    input.health.add(HealthKind::negative_counter, fmt::format("{} @ byte {}", input.path, pass.values.offset[i]),
+                     fmt::format("{} is {:.6g}", pass.strings.view(pass.counters[counter]), pass.values.value[i]));
   }
 }
 

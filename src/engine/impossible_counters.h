@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "catalog/counters.h"
 #include "catalog/gpus.h"
 #include "engine/pass_values.h"
 #include "model/summary.h"
@@ -13,7 +14,7 @@
 namespace chopper {
 
 /// Notes what the dispatches of one pass on one gpu say that cannot be: utilisation of the matrix units above 1, and a
-/// clock above all clocks of the gpu.
+/// clock above all clocks of the gpu, or far below those at which it works.
 class ImpossibleCounters {
  public:
   /// `spec`: nullptr where the product is not known.
@@ -38,6 +39,11 @@ class ImpossibleCounters {
   double highest_mhz_ = 0;  // 0: not known
   Finding utilisation_, clock_;
 };
+
+/// Notes the values below zero of the dispatches of a device (row of CounterPass::devices) of a pass whose tables are
+/// there.
+void note_negative_counters(const CounterCatalog& counters, std::string_view architecture, std::uint32_t device,
+                            InputSummary& input);
 
 /// Notes the operations that a pass counted fewer FLOPs of than their work needs.
 void note_too_few_flops(const GpuCounters& counters, std::vector<InputSummary>& inputs);

@@ -44,13 +44,16 @@ TEST(ImpossibleCounters, NamesPassGpuAndFirstDispatch) {
   counters.add(9, 150, 100, 60'000, 30'000);
   counters.add(10, 160, 100, 90'000, 30'000);  // 3,000 MHz
   counters.add(11, kUnknown, kUnknown, 90'000, 30'000);
-  counters.add(12, kUnknown, kUnknown, 6000, 2000);  // too short to tell
+  counters.add(12, kUnknown, kUnknown, 6000, 2000);    // too short to tell
+  counters.add(13, kUnknown, kUnknown, 11'000, 30'000);  // 367 MHz
+  counters.add(14, kUnknown, kUnknown, 12'100, 30'000);  // 403 MHz, which may be
+  counters.add(15, kUnknown, kUnknown, 100, 2000);
   Pass pass;
   counters.note(pass.input);
   EXPECT_EQ(pass.count(HealthKind::impossible_utilisation), 2u);
   EXPECT_EQ(pass.example(HealthKind::impossible_utilisation).where, "pass_1.csv");
   EXPECT_EQ(pass.example(HealthKind::impossible_utilisation).what, "rank 3 gpu 1: dispatch 9, utilisation 1.50");
-  EXPECT_EQ(pass.count(HealthKind::impossible_clock), 2u);
+  EXPECT_EQ(pass.count(HealthKind::impossible_clock), 3u);
   EXPECT_EQ(pass.example(HealthKind::impossible_clock).what,
             "rank 3 gpu 1: dispatch 10, 3000 MHz; the highest is 2000");
 }
@@ -63,6 +66,30 @@ TEST(ImpossibleCounters, NothingIsNotedOfWhatCanBe) {
   unknown_product.note(pass.input);
   for (const HealthKind kind : {HealthKind::impossible_utilisation, HealthKind::impossible_clock})
     EXPECT_EQ(pass.count(kind), 0u);
+}
+
+TEST(NegativeCounters, AreNotedWhereMetricsUseThem) {
+  CounterCatalog catalog;
+  ASSERT_TRUE(add_embedded_counters(catalog).ok());
+  Pass pass;
+  pass.input.pass_tables = std::make_shared<CounterPass>();
+  CounterPass& tables = *pass.input.pass_tables;
+  tables.counters = {tables.strings.intern("SQ_WAVES"), tables.strings.intern("a_word_beside_it")};
+  tables.dispatches.device = {0, 1};
+  const auto add = [&](std::uint32_t dispatch, std::uint32_t counter, double value) {
+    tables.values.dispatch.push_back(dispatch);
+    tables.values.counter.push_back(counter);
+    tables.values.value.push_back(value);
+    tables.values.offset.push_back(100 + tables.values.offset.size());
+  };
+  add(0, 0, 5);
+  add(0, 1, -1);
+  add(0, 0, -3);
+  add(1, 0, -4);  // of another device
+  note_negative_counters(catalog, "gfx942", 0, pass.input);
+  EXPECT_EQ(pass.count(HealthKind::negative_counter), 1u);
+  EXPECT_EQ(pass.example(HealthKind::negative_counter).where, "pass_1.csv @ byte 102");
+  EXPECT_EQ(pass.example(HealthKind::negative_counter).what, "SQ_WAVES is -3");
 }
 
 // A product and the sum behind it, one operator: together they do its work, each alone has another part of it.

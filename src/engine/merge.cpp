@@ -50,13 +50,13 @@ Result<Done> resolve_ranks(std::vector<InputSummary>& inputs, HealthLog& health)
   for (auto& [rank, claimants] : by_rank) {
     std::vector<std::size_t> distinct;
     for (const std::size_t i : claimants) {
-      const auto twin = std::find_if(distinct.begin(), distinct.end(),
-                                     [&](std::size_t k) { return have_same_bytes(inputs[k], inputs[i]); });
-      if (twin == distinct.end()) {
+      std::string copy;
+      for (std::size_t k = 0; k < distinct.size() && copy.empty(); k++) copy = copy_of(inputs[distinct[k]], inputs[i]);
+      if (copy.empty()) {
         distinct.push_back(i);
       } else {
         copies.insert(i);
-        health.add(HealthKind::duplicate_file, inputs[i].path, "same bytes as " + inputs[*twin].path);
+        health.add(HealthKind::duplicate_file, inputs[i].path, copy);
       }
     }
     if (distinct.size() < 2) continue;
@@ -306,7 +306,6 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     if (answer.jobs[j].selected) add_step_rows(summaries, jobs[j], job_field(jobs, j), options.selection, answer);
   }
   add_rank_rows(sources, summaries, jobs, matched, options.selection, answer);
-  sort_rows(answer.health);
   sort_rows(answer.gpus);
   sort_rows(answer.coverage);
   sort_rows(answer.label_rules);
@@ -324,7 +323,11 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   sort_rows(answer.budget);
   sort_rows(answer.memory);
   sort_rows(answer.kernel_summary);
-  answer.throughput = throughput_rows(answer, summaries, jobs, known);  // behind the steps
+  HealthLog notes;
+  answer.throughput = throughput_rows(answer, summaries, jobs, known, notes);  // behind the steps
+  add_health_rows(notes, {}, answer);
+  answer.health_log.merge(notes);
+  sort_rows(answer.health);
   if (options.only_rank || options.only_gpu) {
     for (InputSummary& input : summaries) {
       const bool rank_selected = !options.only_rank || input.facts.rank == options.only_rank;

@@ -203,7 +203,10 @@ class PassReader {
       MetricSum& sum = sums[m];
       if (sum.num_kernels > 0 && sum.pass != alignment_.pass) continue;  // the first pass that has the metric
       const MetricValue value = metrics_.evaluate(m, values);
-      if (!value.ok()) continue;
+      if (!value.ok()) {
+        if (sum.num_kernels == 0 && !sum.why) sum.why = metrics_.explain(m, values);
+        continue;
+      }
       if (sum.num_kernels == 0) {
         sum.pass = alignment_.pass;
         sum.passes = {alignment_.pass};
@@ -305,8 +308,8 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
                                              const std::vector<GpuSpec>& known,
                                              const std::optional<std::string>& gpu_spec) {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<const PassAlignment*>> by_gpu;
-  std::set<std::pair<std::size_t, std::uint32_t>>
-      noted;  // passes and devices whose numbers of dispatches were compared
+  // Passes and devices: numbers of dispatches compared, searched for values below zero.
+  std::set<std::pair<std::size_t, std::uint32_t>> noted, searched;
   for (const PassAlignment& alignment : alignments) {
     if (alignment.matched_share() >= kRefuseBelowShare) by_gpu[{alignment.input, alignment.gpu}].push_back(&alignment);
   }
@@ -346,7 +349,13 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     }
     note_repeated_counters(inputs, passes, catalog.counters, architecture,
                            [&](std::size_t i) { return readers[i].at_one_clock(); });
-    for (std::size_t i = 0; i < passes.size(); i++) readers[i].impossible().note(inputs[passes[i]->pass]);
+    for (std::size_t i = 0; i < passes.size(); i++) {
+      InputSummary& pass = inputs[passes[i]->pass];
+      readers[i].impossible().note(pass);
+      // A pass that several windows of a rank share is noted once.
+      if (searched.emplace(passes[i]->pass, passes[i]->device).second)
+        note_negative_counters(catalog.counters, architecture, passes[i]->device, pass);
+    }
     for (const PassReader& reader : readers) {
       for (const std::size_t metric : reader.present()) out.missing.erase(metric);
     }

@@ -22,6 +22,7 @@ struct MetricSum {
   std::size_t pass = 0;                           ///< input of the file the values are from, or most of them
   std::vector<std::size_t> passes;                ///< inputs of all files they are from, in order
   std::string computed_by;                        ///< which alternatives of the expression were used
+  std::optional<Unavailable> why;                 ///< of the first kernel without a value, while there is none with one
 
   /// Adds the value of a kernel of this duration in the trace.
   void add(const MetricValue& value, std::int64_t kernel_ns);

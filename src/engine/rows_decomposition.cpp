@@ -196,6 +196,20 @@ void set_passes(const MetricSum& sum, MetricRow& row) {
   if (!others.empty()) row.other_passes = others;
 }
 
+// Why no kernel of an operation has a value; `sum`: nullptr where no dispatch is one of its kernels.
+void set_reason(const GpuCounters& counters, std::size_t metric, const MetricSum* sum, MetricRow& row) {
+  row.value = Reason::needs_counter;
+  if (const auto missing = counters.missing.find(metric); missing != counters.missing.end()) {
+    row.needs = missing->second;
+  } else if (sum != nullptr && sum->why) {
+    if (sum->why->kind == Unavailable::Kind::zero_denominator) row.value = Reason::zero_value;
+    row.needs = sum->why->text;
+  } else {
+    row.value = Reason::few_matched;
+    row.needs = std::string("needs a dispatch that is matched with a kernel of the operation");
+  }
+}
+
 }  // namespace
 
 void add_decomposition_rows(const DecomposedJob& job, const Field<std::int64_t>& number, Answer& answer) {
@@ -258,12 +272,15 @@ void add_metric_rows(const std::vector<InputSummary>& inputs, const GpuCounters&
     }
   }
   if (options.metrics.empty()) return;
-  for (const auto& [metric, text] : counters.missing) {
+  // What was asked for and has no value says why.
+  for (std::size_t metric = 0; metric < set.metrics().size(); metric++) {
     if (!is_wanted(set.metrics()[metric].id)) continue;
     for (const auto& [operation, ns] : duration_ns) {
+      const auto sums = counters.metrics.find(operation);
+      const MetricSum* sum = sums == counters.metrics.end() ? nullptr : &sums->second[metric];
+      if (sum != nullptr && sum->num_kernels > 0) continue;
       MetricRow row = row_of(operation, metric);
-      row.value = Reason::needs_counter;
-      row.needs = text;
+      set_reason(counters, metric, sum, row);
       answer.metrics.push_back(std::move(row));
     }
   }

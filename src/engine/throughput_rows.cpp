@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/throughput_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "analyze/throughput.h"
@@ -67,10 +71,29 @@ std::vector<GpuFlops> flops_of(const std::set<std::int64_t>& steps, const std::v
   return flops;
 }
 
+constexpr std::string_view kWhere = "the run";
+
+void note_impossible(const ThroughputRow& row, HealthLog& notes) {
+  for (const auto& [name, share] : {std::pair{"MFU", row.mfu}, std::pair{"HFU", row.hfu}}) {
+    if (share.present() && share.value() > 1)
+      notes.add(HealthKind::impossible_mfu, std::string(kWhere),
+                fmt::format("{} {:.1f} % by convention {}", name, 100 * share.value(), row.convention));
+  }
+}
+
+void note_micro_steps(const ThroughputInputs& of_job, HealthLog& notes) {
+  const auto& stated = of_job.facts.micro_steps;
+  if (!stated || !of_job.micro_steps || *stated == *of_job.micro_steps) return;
+  notes.add(HealthKind::model_disagrees, std::string(kWhere),
+            fmt::format("iterations have {} forward-backward passes, training.micro_steps is {}", *of_job.micro_steps,
+                        *stated));
+}
+
 }  // namespace
 
 std::vector<ThroughputRow> throughput_rows(const Answer& answer, const std::vector<InputSummary>& inputs,
-                                           const std::vector<Job>& jobs, std::span<const GpuSpec> known) {
+                                           const std::vector<Job>& jobs, std::span<const GpuSpec> known,
+                                           HealthLog& notes) {
   std::vector<ThroughputRow> rows;
   for (std::size_t j = 0; j < jobs.size(); j++) {
     const Field<std::int64_t> number = job_field(jobs, j);
@@ -85,8 +108,10 @@ std::vector<ThroughputRow> throughput_rows(const Answer& answer, const std::vect
                                      .world_size = jobs[j].world_size,
                                      .micro_steps = micro_steps_of(members),
                                      .flops = flops};
+    note_micro_steps(of_job, notes);
     for (ThroughputRow& row : throughput(of_job)) {
       row.job = number;
+      note_impossible(row, notes);
       rows.push_back(std::move(row));
     }
   }

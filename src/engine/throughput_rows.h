@@ -13,7 +13,9 @@ namespace chopper {
 
 /// Rows of the table `throughput`, of each job by itself, from answer.steps and answer.facts, which must be there. They
 /// are of the whole job, whatever ranks and gpus are selected, and of the selected iterations. Facts hold for all jobs.
+/// Where the facts cannot be true of the traces, `notes` has it.
 std::vector<ThroughputRow> throughput_rows(const Answer& answer, const std::vector<InputSummary>& inputs,
-                                           const std::vector<Job>& jobs, std::span<const GpuSpec> known);
+                                           const std::vector<Job>& jobs, std::span<const GpuSpec> known,
+                                           HealthLog& notes);
 
 }  // namespace chopper

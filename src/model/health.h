@@ -90,7 +90,9 @@ enum class HealthKind : std::uint8_t {
   stated_clock_unused,
   impossible_utilisation,
   impossible_clock,
+  negative_counter,
   too_few_flops,
+  impossible_mfu,
   rows_not_read,
   foreign_file,
   count_  // not a kind

@@ -318,9 +318,11 @@ std::string rate_text(double rate) {
 // The line of the run: step time, tokens, utilisation; only what is known.
 void add_throughput(Page& page, const Answer& answer) {
   if (num_shown_jobs(answer) > 1) return;
+  // The first convention that tells a utilisation, rather than one that cannot be.
+  const auto rank_of = [](const ThroughputRow& row) { return !row.mfu.present() ? 0 : row.mfu.value() > 1 ? 1 : 2; };
   const ThroughputRow* best = nullptr;
   for (const ThroughputRow& row : answer.throughput) {
-    if (row.step_time_ns.present() && (best == nullptr || (row.mfu.present() && !best->mfu.present()))) best = &row;
+    if (row.step_time_ns.present() && (best == nullptr || rank_of(row) > rank_of(*best))) best = &row;
   }
   if (best == nullptr) return;
   add_section(page, "step");
@@ -329,7 +331,8 @@ void add_throughput(Page& page, const Answer& answer) {
   std::string text = fmt::format("  slowest gpu, median of {}", best->num_steps);
   if (best->tokens_per_s_per_gpu.present())
     text += fmt::format("  {} tokens/s/gpu", rate_text(best->tokens_per_s_per_gpu.value()));
-  if (best->mfu.present()) text += fmt::format("  MFU {:.1f} % ({})", best->mfu.value() * 100, best->convention);
+  if (rank_of(*best) == 2) text += fmt::format("  MFU {:.1f} % ({})", best->mfu.value() * 100, best->convention);
+  if (rank_of(*best) == 1) text += "  MFU > 100 % (chopper check)";
   page.add(text);
   page.end_line();
 }

@@ -55,8 +55,10 @@ export function cards(view: View): Card[] {
     });
     const tokens = view.at("throughput", first, "tokens_per_s_per_gpu");
     found.push({ title: "Tokens per GPU", value: tokens, note: [view.at("throughput", first, "tokens_per_step"), " tokens a step"] });
-    const rated = throughput.find((row) => typeof row["mfu"] === "number") ?? first;
-    found.push({ title: "MFU", value: view.at("throughput", rated, "mfu"), note: [`convention ${text_of(rated, "convention")}`] });
+    const told = throughput.filter((row) => typeof row["mfu"] === "number");
+    const rated = told.find((row) => Number(row["mfu"]) <= 1) ?? told[0] ?? first;
+    const doubt = Number(rated["mfu"]) > 1 ? ", above 100 %: chopper check" : "";
+    found.push({ title: "MFU", value: view.at("throughput", rated, "mfu"), note: [`convention ${text_of(rated, "convention")}${doubt}`] });
   } else if (span.value !== null) {
     found.push({ title: "Span of a GPU", value: view.mean("timeline", "span_ns", trace), note: [`first to last work, mean of ${view.who}`] });
   }
