@@ -44,7 +44,7 @@ TEST(ImpossibleCounters, NamesPassGpuAndFirstDispatch) {
   counters.add(9, 150, 100, 60'000, 30'000);
   counters.add(10, 160, 100, 90'000, 30'000);  // 3,000 MHz
   counters.add(11, kUnknown, kUnknown, 90'000, 30'000);
-  counters.add(12, kUnknown, kUnknown, 6000, 2000);    // too short to tell
+  counters.add(12, kUnknown, kUnknown, 6000, 2000);      // too short to tell
   counters.add(13, kUnknown, kUnknown, 11'000, 30'000);  // 367 MHz
   counters.add(14, kUnknown, kUnknown, 12'100, 30'000);  // 403 MHz, which may be
   counters.add(15, kUnknown, kUnknown, 100, 2000);
