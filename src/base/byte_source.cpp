@@ -316,7 +316,7 @@ class ZstdSource final : public Compressed {
       }
       next_ += source.pos;
       available_ -= source.pos;
-      flushing_ = target.pos == target.size;
+      flushing_ = code != 0 && target.pos == target.size;
       step_ = code == 0 ? kFirstStep : code > kBlockHeader ? code - kBlockHeader : code;
       if (ZSTD_isError(code) != 0) {
         problem(frames_ > 0 && frame_done_ ? &ByteSourceNotes::trailing_bytes : &ByteSourceNotes::corrupt);

@@ -169,6 +169,10 @@ TEST(ByteSource, DamageOfAZstdFrameLosesNothingBeforeIt) {
   const Outcome out = decode(start + block + reserved_type);
   EXPECT_EQ(out.text, "one\n");
   EXPECT_TRUE(out.notes.corrupt);
+  const std::string two_bytes = bytes_of("110000") + "2\n";  // the frame ends with a piece of two
+  const Outcome tail = decode(start + block + two_bytes + "garbage");
+  EXPECT_EQ(tail.text, "one\n2\n");
+  EXPECT_TRUE(tail.notes.trailing_bytes);
 }
 
 TEST(ByteSource, AWrongChecksumOfAZstdFrameLosesNothing) {
