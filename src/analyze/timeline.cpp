@@ -151,17 +151,25 @@ void check_streams(const TraceTables& trace, const GpuRows& rows, std::string_vi
   add(HealthKind::duplicate_record, repeated, first_repeated);
 }
 
-std::optional<std::string> device_name(const TraceFacts& facts, std::int32_t device) {
-  if (facts.devices.empty()) return std::nullopt;
+// What the trace says of a device; nullptr where nothing is sure.
+const DeviceFacts* facts_of_device(const TraceFacts& facts, std::int32_t device) {
+  if (facts.devices.empty()) return nullptr;
   bool all_alike = true;
   for (const DeviceFacts& d : facts.devices) {
-    if (d.id == device && !d.name.empty()) return d.name;
+    if (d.id == device && !d.name.empty()) return &d;
     all_alike = all_alike && d.name == facts.devices.front().name;
   }
   // AMD traces before 2026 count CPU sockets first (formats 1.7): ids do not match, but the devices are mostly the same
   // product.
-  if (all_alike && !facts.devices.front().name.empty()) return facts.devices.front().name;
-  return std::nullopt;
+  return all_alike && !facts.devices.front().name.empty() ? &facts.devices.front() : nullptr;
+}
+
+// AMD's runtime fills in the same numbers, which do not name its architectures.
+std::string architecture_of(const DeviceFacts& device, Vendor vendor) {
+  const bool is_known =
+      device.compute_major > 0 && device.compute_major < 100 && device.compute_minor >= 0 && device.compute_minor < 10;
+  if (vendor != Vendor::nvidia || !is_known) return {};
+  return "sm_" + std::to_string(device.compute_major) + std::to_string(device.compute_minor);
 }
 
 }  // namespace
@@ -194,7 +202,11 @@ std::vector<GpuSummary> summarise_gpus(const TraceTables& trace, const GpuWorkLa
   for (auto& [device, rows] : rows_by_device(gpu)) {
     GpuSummary& summary = summaries.emplace_back();
     summary.device = device;
-    summary.name = device_name(trace.facts, device);
+    if (const DeviceFacts* stated = facts_of_device(trace.facts, device)) {
+      summary.name = stated->name;
+      summary.architecture = architecture_of(*stated, trace.facts.vendor);
+      summary.num_units = stated->num_units;
+    }
     const GpuSpec* spec = find_gpu(options.known, options.gpu_spec, summary.name);
     DeviceWork work = prepare_device(trace, labels, std::move(rows));
     work.windows.in_steps = steps_of(work.windows, labels.iterations, options.selection);

@@ -21,8 +21,9 @@ namespace chopper {
 namespace {
 
 // The gpu as the traces know it; what the agent of the pass states about its own partition counts more.
-GpuFacts facts_of_gpu(const GpuSpec* spec, const AgentFacts& agent) {
+GpuFacts facts_of_gpu(const GpuSummary& gpu, const GpuSpec* spec, const AgentFacts& agent) {
   GpuFacts facts = spec != nullptr ? facts_of(*spec) : GpuFacts();
+  if (spec == nullptr && gpu.num_units > 0) facts.num_units = static_cast<double>(gpu.num_units);
   if (agent.num_xcc > 0) facts.num_xccs = static_cast<double>(agent.num_xcc);
   if (agent.num_cu > 0) facts.num_units = static_cast<double>(agent.num_cu);
   if (agent.wave_size > 0) facts.warp_size = static_cast<double>(agent.wave_size);
@@ -321,11 +322,11 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     const AgentFacts& agent = inputs[passes.front()->pass].pass->devices[passes.front()->device].facts;
     const std::string architecture = !agent.architecture.empty() ? agent.architecture
                                      : spec != nullptr           ? spec->architecture
-                                                                 : std::string();
+                                                                 : gpu.architecture;
     GpuCounters& out = all.emplace_back();
     out.input = place.first;
     out.gpu = place.second;
-    CHOPPER_TRY(MetricSet set, MetricSet::make(catalog, architecture, facts_of_gpu(spec, agent)));
+    CHOPPER_TRY(MetricSet set, MetricSet::make(catalog, architecture, facts_of_gpu(gpu, spec, agent)));
     out.set = std::move(set);
     resize(out, num_rows(gpu.compute_kernels->table));
     note_dispatch_counts(inputs, passes, noted);

@@ -75,6 +75,7 @@ enum class HealthKind : std::uint8_t {
   not_a_counter,
   other_output,
   missing_dispatch_time,
+  unknown_counter,
   incomplete_counters,
   instances_dropped,
   ranges_without_launch,

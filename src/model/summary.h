@@ -121,6 +121,8 @@ struct CollectiveRecord {
 struct GpuSummary {
   std::int32_t device = kUnknownDevice;
   std::optional<std::string> name;
+  std::string architecture;            ///< as the trace states it: "sm_90"; empty: it does not
+  std::int64_t num_units = kNoNumber;  ///< SMs or CUs
   std::int64_t num_kernels = 0, num_memcpy = 0, num_memset = 0, num_comm_kernels = 0;
   TimelineRow timeline;                ///< input, rank and gpu are filled when rows are made
   std::vector<WindowSummary> windows;  ///< head, iterations in order, tail, unlabelled

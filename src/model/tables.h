@@ -156,6 +156,7 @@ struct DeviceFacts {
   std::int64_t warp_size = kNoNumber;
   std::int64_t num_units = kNoNumber;  ///< SMs or CUs
   std::int64_t memory_bytes = kNoNumber;
+  std::int64_t compute_major = kNoNumber, compute_minor = kNoNumber;  ///< of NVIDIA: 9 and 0 are "sm_90"
 };
 
 // ---- generic operations ----

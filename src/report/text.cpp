@@ -246,11 +246,16 @@ void add_no_gpu(Page& page, const Answer& answer) {
   }
   const bool is_nsight = std::all_of(answer.inputs.begin(), answer.inputs.end(),
                                      [](const InputRow& input) { return input.format == "nsight-systems"; });
+  const bool is_rpd = std::all_of(answer.inputs.begin(), answer.inputs.end(),
+                                  [](const InputRow& input) { return input.format == "rpd"; });
   page.add_wrapped(
-      is_nsight ? "Remedy: record with nsys profile --trace=cuda,nvtx --cuda-graph-trace=node, long enough that a step "
-                  "runs on the gpu, and export again."
-                : "Remedy: profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (CUDA stands for AMD "
-                  "gpus as well), and see that the profiler's schedule is active while a step runs on the gpu.",
+      is_rpd
+          ? "Remedy: record with runTracer.sh while a step runs on the gpu, and let it end before the file is copied."
+      : is_nsight
+          ? "Remedy: record with nsys profile --trace=cuda,nvtx --cuda-graph-trace=node, long enough that a step "
+            "runs on the gpu, and export again."
+          : "Remedy: profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (CUDA stands for AMD "
+            "gpus as well), and see that the profiler's schedule is active while a step runs on the gpu.",
       8);
   page.end_line();
 }

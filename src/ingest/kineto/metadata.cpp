@@ -48,6 +48,8 @@ void read_devices(dom::element value, std::vector<DeviceFacts>& devices) {
     if (object.at_key("name").get_string().get(name) == simdjson::SUCCESS) facts.name = name;
     facts.warp_size = integer(object, "warpSize").value_or(kNoNumber);
     facts.num_units = integer(object, "numSms").value_or(kNoNumber);
+    facts.compute_major = integer(object, "computeMajor").value_or(kNoNumber);
+    facts.compute_minor = integer(object, "computeMinor").value_or(kNoNumber);
     facts.memory_bytes = integer(object, "totalGlobalMem").value_or(kNoNumber);
     devices.push_back(std::move(facts));
   }

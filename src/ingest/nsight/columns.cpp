@@ -71,6 +71,7 @@ bool is_header(std::span<const CsvCell> cells) {
 }
 
 bool holds_header(std::string_view head) {
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   if (head.find("\"ID\",\"Process ID\",") != std::string_view::npos) return true;
   return head.starts_with("ID,Process ID,") || head.find("\nID,Process ID,") != std::string_view::npos;
 }

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -91,6 +94,7 @@ class PageReader {
       add_at(HealthKind::ambiguous_number, offset, [&] { return what; });
     });
     builder_.finish(tables_.health, [this](std::uint64_t offset) { return where(offset); });
+    note_missing();
     note_dispatches();
     TraceFacts& facts = tables_.facts;
     facts.vendor = Vendor::nvidia;
@@ -409,14 +413,40 @@ class PageReader {
       case NumberForm::malformed:
         return add_here(HealthKind::unreadable_value, shown);
       case NumberForm::none:
-        return add_here(HealthKind::missing_value, shown);
+        return keep_missing(metric, shown);
       case NumberForm::number:
       case NumberForm::ambiguous:  // counted once the whole file is known, where it stays so
         return;
     }
   }
 
+  // Whether a kernel lacks the value, or all do, shows at the end.
+  template <class Shown>
+  void keep_missing(const Metric& metric, const Shown& shown) {
+    Missing& missing = missing_[metric.name];
+    if (missing.count++ < HealthLog::kMaxExamples) missing.examples.push_back({rows_.offset(), shown()});
+  }
+
   // ---- once all is read ----
+
+  void note_missing() {
+    std::set<std::string_view> counted;
+    for (const StringId counter : tables_.pass->counters) counted.insert(tables_.pass->strings.view(counter));
+    std::vector<std::pair<std::uint64_t, std::string>> examples;  // in order of the file
+    std::uint64_t count = 0;
+    for (const auto& [name, missing] : missing_) {
+      if (!counted.contains(name)) {
+        add_at(HealthKind::unknown_counter, missing.examples.front().first,
+               [&] { return missing.examples.front().second + " for all kernels"; });
+        continue;
+      }
+      count += missing.count;
+      examples.insert(examples.end(), missing.examples.begin(), missing.examples.end());
+    }
+    std::sort(examples.begin(), examples.end());
+    for (const auto& [offset, what] : examples) add_at(HealthKind::missing_value, offset, [&] { return what; });
+    if (count > examples.size()) tables_.health.add(HealthKind::missing_value, {}, {}, count - examples.size());
+  }
 
   void note_dispatches() {
     const CounterPass& pass = *tables_.pass;
@@ -458,6 +488,11 @@ class PageReader {
   std::uint32_t dispatch_ = 0;
   MetricNames metrics_;
   std::vector<Metric> column_metrics_;  // of Columns::metrics
+  struct Missing {
+    std::uint64_t count = 0;
+    std::vector<std::pair<std::uint64_t, std::string>> examples;
+  };
+  std::map<std::string, Missing> missing_;  // cells without a number, by metric
   std::optional<std::string> host_;
   bool several_hosts_ = false;
   std::string error_line_;

@@ -32,7 +32,6 @@ NumberForm PageValues::add(Metric& metric, std::string_view cell, std::uint32_t 
     case NumberForm::malformed:
       return number.form;
     case NumberForm::none:
-      counter_of(metric);  // the kernel ran, with this counter
       return number.form;
     case NumberForm::ambiguous:
       (number.separator == '.' ? with_dot_ : with_comma_).push_back(num_rows(pass_.values));

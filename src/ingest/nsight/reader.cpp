@@ -139,7 +139,8 @@ class Reader {
       base_ns_ = *base;
       facts.clock = ClockDomain::unix_time;
     });
-    constexpr Column kGpu[] = {{"id"}, {"name"}, {"threadsPerWarp"}, {"smCount"}, {"totalMemory"}};
+    constexpr Column kGpu[] = {{"id"},          {"name"},         {"threadsPerWarp"}, {"smCount"},
+                               {"totalMemory"}, {"computeMajor"}, {"computeMinor"}};
     for_each_row("TARGET_INFO_GPU", kGpu, [&](const Scan& scan) {
       DeviceFacts device;
       device.id = scan.integer(0).value_or(kNoNumber);
@@ -149,6 +150,8 @@ class Reader {
         const std::int64_t value = scan.integer(column).value_or(0);
         if (value > 0) *number = value;
       }
+      device.compute_major = scan.integer(5).value_or(kNoNumber);
+      device.compute_minor = scan.integer(6).value_or(kNoNumber);
       if (device.id != kNoNumber) facts.devices.push_back(std::move(device));
     });
     constexpr Column kVisible[] = {{"pid"}, {"cudaId"}, {"gpuId"}};

@@ -155,7 +155,8 @@ std::optional<Error> refusal(TableKind kind, std::span<const std::string> header
       return refuse(ErrorCode::unrecognised, "memory copies or allocations of rocprofv3: no counters, no kernels",
                     kWanted);
     case TableKind::statistics:
-      return refuse(ErrorCode::unrecognised, "statistics of rocprofv3: sums over the run, no single dispatch", kWanted);
+      return refuse(ErrorCode::unrecognised,
+                    "statistics of rocprof or rocprofv3: sums over the run, no single dispatch", kWanted);
     case TableKind::pc_sampling:
       return refuse(ErrorCode::unrecognised, "samples of program counters of rocprofv3: not read by this build",
                     kWanted);

@@ -3,8 +3,10 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,17 +45,37 @@ class Arguments {
   }
 
   bool is_kernel() const {
-    bool has_name = false, has_gpu = false;
-    for (const std::string& name : names_) {
-      has_name = has_name || name == "KernelName";
-      has_gpu = has_gpu || name == "gpu-id";
+    if (has("KernelName") && has("gpu-id")) return true;
+    if (!has("Name") || !has("dev-id") || !has("queue-id")) return false;
+    const std::string& name = texts_[place("Name")];
+    return !name.starts_with("Copy") && !name.starts_with("Fill");
+  }
+
+  /// What --hip-trace writes of a kernel, in the words of the other tables: it has no counters, and text that is no
+  /// number in other arguments.
+  void take_words_of_tables() {
+    if (!has("dev-id")) return;
+    constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+        {"Name", "KernelName"}, {"dev-id", "gpu-id"},   {"queue-id", "queue-id"}, {"pid", "pid"},
+        {"tid", "tid"},         {"BeginNs", "BeginNs"}, {"EndNs", "EndNs"}};
+    std::vector<std::string> names, texts;
+    for (const auto& [written, word] : kWords) {
+      if (!has(written)) continue;
+      names.emplace_back(word);
+      texts.push_back(texts_[place(written)]);
     }
-    return has_name && has_gpu;
+    names_ = std::move(names);
+    texts_ = std::move(texts);
   }
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<std::string>& texts() const { return texts_; }
 
  private:
+  std::size_t place(std::string_view name) const {
+    return static_cast<std::size_t>(std::find(names_.begin(), names_.end(), name) - names_.begin());
+  }
+  bool has(std::string_view name) const { return place(name) < names_.size(); }
+
   bool read_arguments(object arguments) {
     for (auto field : arguments) {
       std::string_view key, text;
@@ -82,7 +104,8 @@ bool is_rocprof_json(std::string_view head) {
   const std::size_t start = head.find_first_not_of(" \n\r\t");
   if (start == std::string_view::npos || head[start] != '{') return false;
   const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
-  return has("\"traceEvents\"") && has("\"KernelName\"") && has("\"gpu-id\"") && has("\"BeginNs\"");
+  if (!has("\"traceEvents\"") || !has("\"BeginNs\"")) return false;
+  return (has("\"KernelName\"") && has("\"gpu-id\"")) || (has("\"dev-id\"") && has("\"queue-id\""));
 }
 
 Result<TraceTables> read_rocprof_json(const SourceOpener& open, std::string_view shown, const ReadOptions& options) {
@@ -105,6 +128,7 @@ Result<TraceTables> read_rocprof_json(const SourceOpener& open, std::string_view
     const Taken taken = arguments.read(text);
     // Calls and markers, where they were traced too, are no part of a pass.
     if (taken != Taken::used || !arguments.is_kernel()) return taken;
+    arguments.take_words_of_tables();
     tables.facts.num_records++;
     has_kernels = true;
     if (arguments.names() != header) {
@@ -124,9 +148,10 @@ Result<TraceTables> read_rocprof_json(const SourceOpener& open, std::string_view
   }
   if (const Error* error = walk.error()) return *error;
   if (!has_kernels) {
-    return Error{ErrorCode::unrecognised,
-                 "no trace of rocprof 1 with kernels: no event has the arguments KernelName and gpu-id",
-                 std::string(shown), "give the results.json of rocprof -i counters.txt --timestamp on"};
+    return Error{
+        ErrorCode::unrecognised,
+        "no trace of rocprof 1 with kernels: no event has the arguments KernelName and gpu-id, or Name and dev-id",
+        std::string(shown), "give the results.json of rocprof -i counters.txt --timestamp on"};
   }
   if (walk.is_cut())
     tables.health.add(HealthKind::truncated, where(walk.offset()), "the text ends inside an event or list");
