@@ -48,7 +48,7 @@ struct Typed {
   bool kernels = false, strict = false, quiet = false, version = false;
   SynthOptions synth;
   std::string shell;
-  std::string mode;
+  std::string mode, shares;
   MetricsWords metrics;
 };
 
@@ -140,6 +140,8 @@ void add_report_options(CLI::App& command, Typed& typed) {
       ->allow_extra_args(false)
       ->check(refuse_empty);
   words("--mode", typed.mode, "Theory against measurement as measured, or as the paper computes it", "measured|paper");
+  words("--shares", typed.shares, "Nanoseconds of factors: free of their order, or one after the other as in the paper",
+        "log-mean|sequential");
 }
 
 void add_synth_options(CLI::App& command, Typed& typed) {
@@ -373,6 +375,10 @@ std::variant<Arguments, Reply> arguments_from(const Typed& typed, Command comman
   if (!typed.mode.empty() && typed.mode != "measured" && typed.mode != "paper")
     return usage_error(fmt::format("--mode takes measured or paper, not '{}'", typed.mode), "example: --mode paper");
   arguments.paper = typed.mode == "paper";
+  if (!typed.shares.empty() && typed.shares != "log-mean" && typed.shares != "sequential")
+    return usage_error(fmt::format("--shares takes log-mean or sequential, not '{}'", typed.shares),
+                       "example: --shares sequential");
+  options.sequential_shares = typed.shares == "sequential";
   options.keep_kernels = typed.kernels;
   arguments.json_path = typed.json;
   arguments.csv_path = typed.csv;
@@ -437,6 +443,7 @@ std::vector<std::string> words_of(Command command, std::string_view option, std:
   std::vector<std::string> words;
   if (option == "--progress") return {"auto", "plain", "off"};
   if (option == "--mode") return {"measured", "paper"};
+  if (option == "--shares") return {"log-mean", "sequential"};
   if (option == "--dialect") return {"nvidia", "amd-queue", "amd-stream"};
   if (option == "--format" && command == Command::metrics) return {"rocprofv3", "ncu"};
   if (option == "--format") {

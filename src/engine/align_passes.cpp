@@ -384,17 +384,52 @@ void align_one(const std::vector<InputSummary>& inputs, const Folders& folders, 
     out.selected_ns += kernels.table.duration_ns[i];
     if (covered[i] == 0) continue;
     out.covered_ns += kernels.table.duration_ns[i];
-    if (out.alignment.matches[i].pass != kUnmatched) out.matched_ns += kernels.table.duration_ns[i];
+    // Another kernel at the same place has other counts: its values are not used.
+    const Match& match = out.alignment.matches[i];
+    if (match.pass != kUnmatched && !match.substituted) out.matched_ns += kernels.table.duration_ns[i];
   }
 }
 
+// "gfx942:sramecc+:xnack-" is gfx942.
+std::string_view architecture_name(std::string_view text) { return text.substr(0, text.find(':')); }
+
+std::string_view name_of(Vendor vendor) { return vendor == Vendor::amd ? "AMD" : "NVIDIA"; }
+
 // Counters of another product say nothing of this one; empty where both are the same, or one is not known.
-std::string other_product(const AgentFacts& agent, const GpuSummary& gpu, const std::vector<GpuSpec>& known,
+std::string other_product(const InputSummary& pass, const AgentFacts& agent, const InputSummary& trace,
+                          const GpuSummary& gpu, const std::vector<GpuSpec>& known,
                           const std::optional<std::string>& gpu_spec) {
   const GpuSpec* spec = find_gpu(known, gpu_spec, gpu.name);
+  const bool is_stated = spec != nullptr && spec != find_gpu(known, std::nullopt, gpu.name);
+  const std::string_view why = is_stated ? ", as gpu.spec of the facts states" : "";
   const GpuSpec* counted = agent.product.empty() ? nullptr : find_gpu(known, std::nullopt, agent.product);
-  if (spec == nullptr || counted == nullptr || counted->key == spec->key) return "";
-  return "counters of " + counted->name + ", the trace is of " + spec->name;
+  if (spec != nullptr && counted != nullptr && counted->key != spec->key)
+    return fmt::format("counters of {}, the trace is of {}{}", counted->name, spec->name, why);
+  const std::string_view ours = architecture_name(spec != nullptr ? spec->architecture : gpu.architecture);
+  const std::string_view theirs = architecture_name(agent.architecture);
+  if (!ours.empty() && !theirs.empty() && ours != theirs)
+    return fmt::format("counters of {}, the trace is of {} ({}){}", theirs,
+                       spec != nullptr ? spec->name : gpu.name.value_or("another gpu"), ours, why);
+  const auto is_known = [](Vendor vendor) { return vendor == Vendor::amd || vendor == Vendor::nvidia; };
+  const Vendor here = trace.facts.vendor, there = pass.facts.vendor;
+  if (is_known(here) && is_known(there) && here != there)
+    return fmt::format("counters of a gpu of {}, the trace is of {}", name_of(there), name_of(here));
+  return "";
+}
+
+// The same of all gpus of the traces: then no number of a gpu or rank is what is wrong.
+std::string other_product_than_all(const std::vector<InputSummary>& inputs, const InputSummary& pass,
+                                   const AgentFacts& agent, const std::vector<GpuSpec>& known,
+                                   const std::optional<std::string>& gpu_spec) {
+  std::string first;
+  for (const InputSummary& trace : inputs) {
+    for (const GpuSummary& gpu : trace.gpus) {
+      const std::string why = other_product(pass, agent, trace, gpu, known, gpu_spec);
+      if (why.empty()) return "";
+      if (first.empty()) first = why;
+    }
+  }
+  return first;
 }
 
 bool has_several_processes(const CounterPass& pass, std::uint32_t device) {
@@ -475,10 +510,15 @@ std::vector<PassAlignment> align_passes(std::vector<InputSummary>& inputs, const
                                               "order is not that of one trace. Write a file for each",
                                           {}}
                                 : find_pass_gpu(inputs, jobs, p, d);
-      const std::string refused =
-          found.place ? other_product(inputs[p].pass->devices[d].facts,
-                                      inputs[found.place->input].gpus[found.place->gpu], known, gpu_spec)
-                      : found.reason;
+      const AgentFacts& agent = inputs[p].pass->devices[d].facts;
+      std::string refused;
+      if (found.place) {
+        const InputSummary& trace = inputs[found.place->input];
+        refused = other_product(inputs[p], agent, trace, trace.gpus[found.place->gpu], known, gpu_spec);
+      } else {
+        refused = other_product_than_all(inputs, inputs[p], agent, known, gpu_spec);
+        if (refused.empty()) refused = found.reason;
+      }
       if (!refused.empty()) {
         inputs[p].health.add(HealthKind::pass_without_gpu, inputs[p].path, refused);
         continue;

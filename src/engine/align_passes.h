@@ -32,7 +32,7 @@ struct PassAlignment {
   bool of_some_kernels = false;         ///< the pass was recorded of kernels with some names only
   std::int64_t selected_ns = 0;         ///< summed durations of the selected kernels of the gpu
   std::int64_t covered_ns = 0;          ///< of those the pass was recorded of: all, or those whose name it has
-  std::int64_t matched_ns = 0;          ///< part of these that has a partner
+  std::int64_t matched_ns = 0;          ///< part of these that has a partner of the same name
 
   double matched_share() const {
     return covered_ns > 0 ? static_cast<double>(matched_ns) / static_cast<double>(covered_ns) : 0;

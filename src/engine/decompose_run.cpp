@@ -218,6 +218,7 @@ std::vector<DecomposedJob> decompose_run(const std::vector<InputSummary>& inputs
         const auto at = points.find(name);
         if (at != points.end()) settings.m = fit_clock_share(at->second, pass_clock_mhz(operation.samples));
         settings.key = key_of(j, name);
+        settings.sequential_shares = options.sequential_shares;
         operation.measured = decompose(operation.samples, settings);
         operation.paper = decompose_as_paper(operation.samples, std::max(paper_gpu, 0), peak_mhz);
         operation.roofline = roofline_of(operation.samples);

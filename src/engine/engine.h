@@ -50,6 +50,7 @@ struct RunOptions {
   std::vector<std::filesystem::path> operation_files;  ///< maps of operations of the user (data/operations)
   std::shared_ptr<const AttributionRules> rules;       ///< load_rules; summarise_file reads them where they are missing
   RunFacts facts;                                      ///< what is stated about the run; analyse_run reads it
+  bool sequential_shares = false;                      ///< of factors, in the paper's order; else log-mean ones
   std::vector<std::string> metrics;                    ///< ids of the metrics wanted; empty: all that counters give
   std::vector<std::filesystem::path> metric_files;     ///< metrics and counters of the user, which come first
   std::size_t window_bytes = 0;  ///< size of the pieces a file is parsed in; 0: default. Results do not depend on it

@@ -99,6 +99,19 @@ void note_unused_clocks(const RunFacts& facts, const std::vector<InputSummary>& 
   }
 }
 
+void note_other_spec(const RunFacts& facts, const std::vector<InputSummary>& inputs, const std::vector<GpuSpec>& known,
+                     HealthLog& health) {
+  if (!facts.gpu_spec) return;
+  for (const InputSummary& input : inputs) {
+    for (const GpuSummary& gpu : input.gpus) {
+      const GpuSpec* named = find_gpu(known, std::nullopt, gpu.name);
+      if (named == nullptr || named->key == *facts.gpu_spec) continue;
+      health.add(HealthKind::gpu_spec_disagrees, input.path,
+                 fmt::format("gpu {} is {} ({}), gpu.spec is {}", gpu.device, *gpu.name, named->key, *facts.gpu_spec));
+    }
+  }
+}
+
 Result<RunFacts> load_facts(const RunFiles& run, const RunOptions& options) {
   if (!options.config.empty()) return read_facts(options.config, options.config.string());
   RunFacts facts;

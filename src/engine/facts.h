@@ -20,6 +20,10 @@ Result<Done> check_stated_clocks(const RunFacts& facts, const std::vector<InputS
 /// kernels were kept for counter passes.
 void note_unused_clocks(const RunFacts& facts, const std::vector<InputSummary>& inputs, HealthLog& health);
 
+/// Notes where gpu.spec states another product than a trace names.
+void note_other_spec(const RunFacts& facts, const std::vector<InputSummary>& inputs, const std::vector<GpuSpec>& known,
+                     HealthLog& health);
+
 /// Reads options.config, or else the files find_run_files put into `run.facts`, which must then state the same. Empty
 /// facts when there are none.
 Result<RunFacts> load_facts(const RunFiles& run, const RunOptions& options);

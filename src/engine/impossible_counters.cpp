@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -43,23 +44,25 @@ ImpossibleCounters::ImpossibleCounters(const InputSummary& trace, std::size_t gp
 }
 
 void ImpossibleCounters::add(std::int64_t dispatch, double matrix_busy_cycles, double matrix_cycles, double gpu_cycles,
-                             double duration_ns) {
+                             double duration_ns, double trace_ns) {
   if (matrix_cycles > 0 && matrix_busy_cycles > kMostUtilisation * matrix_cycles)
     utilisation_.add(dispatch, matrix_busy_cycles / matrix_cycles);
+  if (!(highest_mhz_ > 0 && duration_ns > 0)) return;
   const double mhz = 1e3 * gpu_cycles / duration_ns;
-  if (!(highest_mhz_ > 0 && duration_ns >= kLeastClockedNs)) return;
+  // A time of the pass that is wrong by a unit is short, too: that of the trace tells.
+  if (gpu_cycles != 0 && !(std::max(duration_ns, trace_ns) >= kLeastClockedNs)) return;
   if (mhz > kMostClock * highest_mhz_ || mhz < kLeastClock * highest_mhz_) clock_.add(dispatch, mhz);
 }
 
 void ImpossibleCounters::note(InputSummary& pass) const {
   if (utilisation_.count > 0) {
     pass.health.add(HealthKind::impossible_utilisation, pass.path,
-                    fmt::format("{}: dispatch {}, utilisation {:.2f}", gpu_, utilisation_.dispatch, utilisation_.value),
+                    fmt::format("{}: dispatch {}, utilisation {:.4g}", gpu_, utilisation_.dispatch, utilisation_.value),
                     static_cast<std::uint64_t>(utilisation_.count));
   }
   if (clock_.count > 0) {
     pass.health.add(HealthKind::impossible_clock, pass.path,
-                    fmt::format("{}: dispatch {}, {:.0f} MHz; the highest is {:.0f}", gpu_, clock_.dispatch,
+                    fmt::format("{}: dispatch {}, {:.6g} MHz; the highest is {:.0f}", gpu_, clock_.dispatch,
                                 clock_.value, highest_mhz_),
                     static_cast<std::uint64_t>(clock_.count));
   }

@@ -20,9 +20,9 @@ class ImpossibleCounters {
   /// `spec`: nullptr where the product is not known.
   ImpossibleCounters(const InputSummary& trace, std::size_t gpu, const GpuSpec* spec);
 
-  /// NaN: not counted.
+  /// NaN: not counted. `trace_ns`: how long the kernel takes in the trace.
   void add(std::int64_t dispatch, double matrix_busy_cycles, double matrix_cycles, double gpu_cycles,
-           double duration_ns);
+           double duration_ns, double trace_ns);
   void note(InputSummary& pass) const;
 
  private:

@@ -39,21 +39,23 @@ TEST(ImpossibleCounters, NamesPassGpuAndFirstDispatch) {
   const InputSummary of = trace();
   const GpuSpec gpu = spec();
   ImpossibleCounters counters(of, 0, &gpu);
-  counters.add(7, 100, 100, 2000, 1000);  // all units busy, at the highest clock
-  counters.add(8, 101, 100, kUnknown, kUnknown);
-  counters.add(9, 150, 100, 60'000, 30'000);
-  counters.add(10, 160, 100, 90'000, 30'000);  // 3,000 MHz
-  counters.add(11, kUnknown, kUnknown, 90'000, 30'000);
-  counters.add(12, kUnknown, kUnknown, 6000, 2000);      // too short to tell
-  counters.add(13, kUnknown, kUnknown, 11'000, 30'000);  // 367 MHz
-  counters.add(14, kUnknown, kUnknown, 12'100, 30'000);  // 403 MHz, which may be
-  counters.add(15, kUnknown, kUnknown, 100, 2000);
+  counters.add(7, 100, 100, 2000, 1000, 0);  // all units busy, at the highest clock
+  counters.add(8, 101, 100, kUnknown, kUnknown, 0);
+  counters.add(9, 150, 100, 60'000, 30'000, 0);
+  counters.add(10, 160, 100, 90'000, 30'000, 0);  // 3,000 MHz
+  counters.add(11, kUnknown, kUnknown, 90'000, 30'000, 0);
+  counters.add(12, kUnknown, kUnknown, 6000, 2000, 0);      // too short to tell
+  counters.add(13, kUnknown, kUnknown, 11'000, 30'000, 0);  // 367 MHz
+  counters.add(14, kUnknown, kUnknown, 12'100, 30'000, 0);  // 403 MHz, which may be
+  counters.add(15, kUnknown, kUnknown, 100, 2000, 0);
+  counters.add(16, kUnknown, kUnknown, 60'000, 30, 30'000);  // times of the pass in microseconds
+  counters.add(17, kUnknown, kUnknown, 0, 2000, 2000);       // none at all
   Pass pass;
   counters.note(pass.input);
   EXPECT_EQ(pass.count(HealthKind::impossible_utilisation), 2u);
   EXPECT_EQ(pass.example(HealthKind::impossible_utilisation).where, "pass_1.csv");
-  EXPECT_EQ(pass.example(HealthKind::impossible_utilisation).what, "rank 3 gpu 1: dispatch 9, utilisation 1.50");
-  EXPECT_EQ(pass.count(HealthKind::impossible_clock), 3u);
+  EXPECT_EQ(pass.example(HealthKind::impossible_utilisation).what, "rank 3 gpu 1: dispatch 9, utilisation 1.5");
+  EXPECT_EQ(pass.count(HealthKind::impossible_clock), 5u);
   EXPECT_EQ(pass.example(HealthKind::impossible_clock).what,
             "rank 3 gpu 1: dispatch 10, 3000 MHz; the highest is 2000");
 }
@@ -61,7 +63,7 @@ TEST(ImpossibleCounters, NamesPassGpuAndFirstDispatch) {
 TEST(ImpossibleCounters, NothingIsNotedOfWhatCanBe) {
   const InputSummary of = trace();
   ImpossibleCounters unknown_product(of, 0, nullptr);
-  unknown_product.add(1, 90, 100, 90'000, 30'000);
+  unknown_product.add(1, 90, 100, 90'000, 30'000, 0);
   Pass pass;
   unknown_product.note(pass.input);
   for (const HealthKind kind : {HealthKind::impossible_utilisation, HealthKind::impossible_clock})

@@ -102,13 +102,17 @@ PassAlignment align_all(std::size_t pass) {
 }
 
 GpuCounters values_of(const Execution& execution, const std::vector<std::vector<std::size_t>>& passes,
-                      const std::set<std::uint32_t>& unmatched_in_last = {}) {
+                      const std::set<std::uint32_t>& unmatched_in_last = {},
+                      const std::vector<MatchBasis>& bases = {}) {
   std::vector<InputSummary> inputs;
   inputs.push_back(make_trace());
   std::vector<PassAlignment> alignments;
   for (const std::vector<std::size_t>& held : passes) {
     inputs.push_back(make_pass(execution, held));
     alignments.push_back(align_all(inputs.size() - 1));
+  }
+  for (std::size_t p = 0; p < bases.size(); p++) {
+    for (Match& match : alignments[p].alignment.matches) match.basis = bases[p];
   }
   for (const std::uint32_t kernel : unmatched_in_last) alignments.back().alignment.matches[kernel] = Match();
   const Result<std::vector<GpuSpec>> known = embedded_gpus();
@@ -228,6 +232,19 @@ TEST(joined_metrics, repeated_counters_come_from_the_pass_with_most_of_the_metri
   EXPECT_EQ(read.passes, (std::vector<std::size_t>{1, 3}));
   EXPECT_EQ(read.pass, 3u);
   EXPECT_EQ(values.missing.at(values.set->index_of("executed_write_bytes")), "needs counter TCC_EA0_WRREQ_64B");
+}
+
+// Windows of one pass: what a dispatch of the same iteration tells comes before what one of another iteration does.
+TEST(pass_values, marked_dispatches_come_before_transferred_ones) {
+  Random random(11);
+  const Execution execution = make_execution(random, {"GRBM_GUI_ACTIVE", "SQ_VALU_MFMA_BUSY_CYCLES"});
+  for (const MatchBasis sure : {MatchBasis::marks, MatchBasis::unique}) {
+    const GpuCounters values = values_of(execution, {{0, 1}, {0, 1}}, {}, {MatchBasis::transferred, sure});
+    EXPECT_EQ(values.dispatch_pass.front(), 2);
+    EXPECT_EQ(values.dispatch_basis.front(), sure);
+  }
+  const GpuCounters both = values_of(execution, {{0, 1}, {0, 1}}, {}, {MatchBasis::marks, MatchBasis::unique});
+  EXPECT_EQ(both.dispatch_pass.front(), 1);
 }
 
 TEST(joined_metrics, nothing_is_joined_where_no_kernel_is_in_all_passes) {

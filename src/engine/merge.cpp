@@ -223,14 +223,20 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   CHOPPER_TRY(const std::vector<GpuSpec> known, embedded_gpus());
   CHOPPER_TRY([[maybe_unused]] const Done clocks, check_stated_clocks(options.facts, summaries, known));
   note_unused_clocks(options.facts, summaries, run_health);
+  note_other_spec(options.facts, summaries, known, run_health);
   const std::vector<PassAlignment> alignments = align_passes(summaries, jobs, classes, known, options.facts.gpu_spec,
                                                              options.iteration_mark, std::max(1u, options.threads));
   std::vector<GpuCounters> values;
   if (!alignments.empty() || !options.metrics.empty() || !options.metric_files.empty()) {
     CHOPPER_TRY(const MetricCatalog catalog, load_metric_files(options.metric_files));
     for (const std::string& metric : options.metrics) {
-      if (catalog.find(metric) == nullptr)
-        return Error{ErrorCode::usage, "--metric: there is no metric " + metric, "", "chopper metrics lists them"};
+      if (catalog.find(metric) != nullptr) continue;
+      for (const MetricInfo& of_traces : list_trace_metrics()) {
+        if (of_traces.id == metric)
+          return Error{ErrorCode::usage, "--metric: " + metric + " is no metric of counters", "",
+                       "it is a column of the table " + of_traces.table + ", always there"};
+      }
+      return Error{ErrorCode::usage, "--metric: there is no metric " + metric, "", "chopper metrics lists them"};
     }
     CHOPPER_TRY(values, pass_values(summaries, alignments, catalog, known, options.facts.gpu_spec));
     set_kernel_counters(values, summaries);
@@ -289,6 +295,14 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   if (!options.selection.is_everything() && !answer.gpus.empty() && answer.operations.empty()) {
     return Error{ErrorCode::usage, "the selection holds no gpu work", "",
                  "there are " + selectable(summaries) + " (chopper report RUN --csv - --grain layer,iteration)"};
+  }
+  for (const std::string& name : options.selection.operations) {
+    const bool is_there =
+        answer.operations.empty() || std::any_of(answer.operations.begin(), answer.operations.end(),
+                                                 [&](const OperationRow& row) { return row.operation == name; });
+    if (!is_there)
+      return Error{ErrorCode::usage, "--operation: the selection holds no work of " + name, "",
+                   "there are " + selectable(summaries) + " (chopper report RUN --csv - --grain layer,iteration)"};
   }
   for (const GpuCounters& counters : values) {
     if (is_selected(options, summaries[counters.input], summaries[counters.input].gpus[counters.gpu]))

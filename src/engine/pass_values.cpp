@@ -56,9 +56,10 @@ double value_of(const PassMetrics& metrics, std::size_t metric, const DispatchVa
 }
 
 // How doubtful a match is: values come from the least doubtful one of all passes.
-enum class Doubt : std::uint8_t { none, by_order, ambiguous };
+enum class Doubt : std::uint8_t { none, transferred, by_order, ambiguous };
 
 Doubt doubt_of(const Match& match) {
+  if (match.basis == MatchBasis::transferred) return Doubt::transferred;
   if (match.basis != MatchBasis::ambiguous) return Doubt::none;
   return match.by_order ? Doubt::by_order : Doubt::ambiguous;
 }
@@ -162,7 +163,8 @@ class PassReader {
     const double busy = value_of(metrics_, base_.matrix_busy, values);
     const double whole = value_of(metrics_, base_.matrix_cycles, values);
     if (alignment_.is_copy[i] == 0) {  // else the same dispatch again
-      impossible_.add(reader_.pass().dispatches.dispatch_id[dispatch], busy, whole, cycles, duration);
+      impossible_.add(reader_.pass().dispatches.dispatch_id[dispatch], busy, whole, cycles, duration,
+                      static_cast<double>(kernels_.table.duration_ns[i]));
     }
     // The first pass that has both, else the first that has the busy ones.
     const bool is_first = std::isnan(out_.matrix_busy_cycles[i]);
@@ -265,6 +267,15 @@ void add_reads_and_writes(GpuCounters& out) {
 
 // Executions of one program dispatch the same kernels: of passes that were recorded of all kernels the numbers are
 // equal.
+std::set<std::int32_t> marked_iterations(const InputSummary& trace, const PassAlignment& alignment) {
+  const ComputeKernelTable& table = trace.gpus[alignment.gpu].compute_kernels->table;
+  std::set<std::int32_t> iterations;
+  for (std::size_t i = 0; i < alignment.alignment.matches.size(); i++) {
+    if (alignment.alignment.matches[i].basis == MatchBasis::marks) iterations.insert(table.iteration[i]);
+  }
+  return iterations;
+}
+
 void note_dispatch_counts(std::vector<InputSummary>& inputs, const std::vector<const PassAlignment*>& passes,
                           std::set<std::pair<std::size_t, std::uint32_t>>& noted) {
   const PassAlignment* first = nullptr;
@@ -274,6 +285,10 @@ void note_dispatch_counts(std::vector<InputSummary>& inputs, const std::vector<c
     if (first == nullptr) first = alignment;
     const std::size_t here = alignment->dispatches.size(), there = first->dispatches.size();
     if (here == there) continue;
+    // Of other iterations, by their marks: parts of one execution.
+    const std::set<std::int32_t> own = marked_iterations(inputs[alignment->input], *alignment);
+    const std::set<std::int32_t> others = marked_iterations(inputs[first->input], *first);
+    if (!own.empty() && !others.empty() && own != others) continue;
     InputSummary& pass = inputs[alignment->pass];
     pass.health.add(HealthKind::passes_disagree, pass.path,
                     fmt::format("{} dispatches of computation, {} in {}", here, there, inputs[first->pass].path));
@@ -339,7 +354,7 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     for (std::size_t i = 0; i < order.size(); i++) order[i] = i;
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return readers[i].has_matrix(); });
     // What is sure in any pass comes before what another dispatch beside it explains as well.
-    for (const Doubt doubt : {Doubt::none, Doubt::by_order}) {
+    for (const Doubt doubt : {Doubt::none, Doubt::transferred, Doubt::by_order}) {
       for (const std::size_t i : order) readers[i].read(doubt);
     }
     for (const std::size_t i : order) {

@@ -89,6 +89,16 @@ void note_micro_steps(const ThroughputInputs& of_job, HealthLog& notes) {
                         *stated));
 }
 
+void note_ranks(const ThroughputInputs& of_job, HealthLog& notes) {
+  const RunFacts& facts = of_job.facts;
+  if (!facts.data_parallel || !of_job.world_size) return;
+  const std::int64_t stated = *facts.data_parallel * facts.tensor_parallel.value_or(1) *
+                              facts.pipeline_parallel.value_or(1) * facts.context_parallel.value_or(1);
+  if (stated == *of_job.world_size) return;
+  notes.add(HealthKind::model_disagrees, std::string(kWhere),
+            fmt::format("[training] states {} ranks, the job has {}", stated, *of_job.world_size));
+}
+
 }  // namespace
 
 std::vector<ThroughputRow> throughput_rows(const Answer& answer, const std::vector<InputSummary>& inputs,
@@ -109,6 +119,7 @@ std::vector<ThroughputRow> throughput_rows(const Answer& answer, const std::vect
                                      .micro_steps = micro_steps_of(members),
                                      .flops = flops};
     note_micro_steps(of_job, notes);
+    note_ranks(of_job, notes);
     for (ThroughputRow& row : throughput(of_job)) {
       row.job = number;
       note_impossible(row, notes);

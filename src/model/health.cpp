@@ -83,6 +83,7 @@ constexpr std::array<HealthKindInfo, kNumHealthKinds> kInfo = {{
     {"model_tells_no_work", Severity::note, "products without recorded shapes whose work the model of the facts does not tell", "these kernels have no theory: they are not in the decomposition"},
     {"model_disagrees", Severity::note, "the trace shows another model than the facts state: FLOPs of recorded shapes that differ by more than 1 %, another number of layers or of micro steps", "shapes stand; throughput by the model, and operations without shapes, are doubtful"},
     {"stated_clock_unused", Severity::note, "a stated clock holds for no kernel of computation", "the kernels it was meant for have another clock, or none"},
+    {"gpu_spec_disagrees", Severity::note, "gpu.spec of the facts is another product than the trace names", "peaks, clocks and architecture are those of gpu.spec"},
     {"impossible_utilisation", Severity::note, "counters of a pass say that matrix units were busy for more than all cycles", "values are kept: units and rate of these kernels are doubtful"},
     {"impossible_clock", Severity::note, "cycles over time of a pass are a clock above 1.2 times the highest of the gpu, or below a fifth of it", "values are kept: rate, contention and clock of these kernels are doubtful"},
     {"negative_counter", Severity::note, "a counter of a pass is below zero, which counts nothing", "values are kept: metrics of these dispatches are doubtful"},

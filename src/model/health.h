@@ -89,6 +89,7 @@ enum class HealthKind : std::uint8_t {
   model_tells_no_work,
   model_disagrees,
   stated_clock_unused,
+  gpu_spec_disagrees,
   impossible_utilisation,
   impossible_clock,
   negative_counter,

@@ -57,7 +57,10 @@ std::string factor_text(const Row& row, const FactorColumn& column) {
   const Field<double>&low = row.*column.low, &high = row.*column.high;
   if (!low.present() || !high.present()) return text;
   const double half = (high.value() - low.value()) / 2;
-  return half < 0.005 ? text + "     " : text + (half < 0.995 ? fmt::format("+-.{:02.0f}", 100 * half) : "+-1");
+  if (half < 0.005) return text + "     ";
+  // What is no narrower than the value says of it nothing but that.
+  if (half >= size && half >= 0.995) return text + "+-?";
+  return text + (half < 0.995 ? fmt::format("+-.{:02.0f}", 100 * half) : fmt::format("+-{:.0f}", half));
 }
 
 // The operation that loses most of those the modes see differently.
@@ -90,35 +93,55 @@ void add_paper_sentence(Page& page, const Answer& answer, const std::vector<cons
   }
 }
 
-void add_remarks(Page& page, const std::vector<const Row*>& rows, bool has_clock) {
+// Whether a clock would split the remainder of the row.
+bool lacks_clock(const Row& row) {
+  return row.mode == "measured" && row.remainder.present() && !row.freq.present() &&
+         row.freq.reason() == Reason::no_clock;
+}
+
+bool has_clock(const Row& row) { return row.mode == "measured" && row.freq.present(); }
+
+void add_line(Page& page, const std::string& text, Style style) {
+  page.add_wrapped("  " + text, 2, style);
+  page.end_line();
+}
+
+// For the first operation whose split the clock-insensitive share leaves open.
+void add_ranges(Page& page, const Row& row) {
+  std::string text = "clock and contention are not ranked: passes at one clock do not tell how kernels follow it";
+  if (row.contention_m_low.present() && row.contention_m_high.present() && row.freq_m_low.present() &&
+      row.freq_m_high.present())
+    text += fmt::format("; {}: contended {:.2f} to {:.2f}, clock {:.2f} to {:.2f}", label_of(row),
+                        row.contention_m_low.value(), row.contention_m_high.value(), row.freq_m_low.value(),
+                        row.freq_m_high.value());
+  add_line(page, text, Style::dim);
+}
+
+void add_remarks(Page& page, const std::vector<const Row*>& rows) {
   const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
   const Row& first = *rows.front();
-  if (first.num_gpus.present() && first.num_gpus_with_counters.value() < first.num_gpus.value()) {
-    page.add(fmt::format("  counters of {} of {} gpus: --gpu or --rank shows one alone",
+  if (first.num_gpus.present() && first.num_gpus_with_counters.value() < first.num_gpus.value())
+    add_line(page,
+             fmt::format("counters of {} of {} gpus: --gpu or --rank shows one alone",
                          first.num_gpus_with_counters.value(), first.num_gpus.value()),
              Style::bad);
-    page.end_line();
-  }
   if (any([](const Row* row) { return row->theory_source != "shapes"; })) {
     const bool all =
         std::all_of(rows.begin(), rows.end(), [](const Row* row) { return row->theory_source == "model"; });
-    page.add(all ? "  work by the model of chopper.toml at the BF16 peak: the trace has no shapes"
-                 : "  work of some operations by the model of chopper.toml, at the BF16 peak (theory_source)",
+    add_line(page,
+             all ? "work by the model of chopper.toml at the BF16 peak: the trace has no shapes"
+                 : "work of some operations by the model of chopper.toml, at the BF16 peak (theory_source)",
              Style::dim);
-    page.end_line();
   }
-  if (any([](const Row* row) {
-        return row->measured_time_share.present() && row->measured_time_share.value() < 0.95;
-      })) {
-    page.add("  factors of a part: less than 95 % of the time of some operations has counters (measured_time_share)",
+  if (any([](const Row* row) { return row->measured_time_share.present() && row->measured_time_share.value() < 0.95; }))
+    add_line(page,
+             "factors of a part: less than 95 % of the time of some operations has counters (measured_time_share)",
              Style::bad);
-    page.end_line();
-  }
-  if (any([](const Row* row) { return row->remainder.present(); })) {
-    page.add(has_clock ? "  remainder: what has no value, in one factor"
-                       : "  remainder: clock and what has no value; [clock] f_eff_mhz in chopper.toml would split it",
+  if (any([](const Row* row) { return lacks_clock(*row); })) {
+    add_line(page, "remainder: clock and what has no value; [clock] f_eff_mhz in chopper.toml would split it",
              Style::dim);
-    page.end_line();
+  } else if (any([](const Row* row) { return row->mode == "measured" && row->remainder.present(); })) {
+    add_line(page, "remainder: what has no value, in one factor", Style::dim);
   }
   constexpr double kLeastContention = 0.9;  // below, it is not noise
   // Kernels of less than this have the front end of the gpu in the cycles of their passes.
@@ -129,22 +152,20 @@ void add_remarks(Page& page, const std::vector<const Row*>& rows, bool has_clock
   const auto is_short = [](const Row* row) {
     return static_cast<double>(row->d_act_ns) < kShortNs * static_cast<double>(row->num_instances);
   };
-  if (any([&](const Row* row) { return is_low(row) && is_short(row); })) {
-    page.add("  contended below 0.9: kernels of a few microseconds, in passes front-end cycles count", Style::dim);
-    page.end_line();
-  }
+  if (any([&](const Row* row) { return is_low(row) && is_short(row); }))
+    add_line(page, "contended below 0.9: kernels of a few microseconds, in passes front-end cycles count", Style::dim);
   if (any([&](const Row* row) { return is_low(row) && !is_short(row); })) {
-    page.add(has_clock ? "  contended below 0.9, not short: they ran faster than the stated clock allows; it is too low"
-                       : "  contended below 0.9, not short: they were slower in the passes, each by itself",
+    const bool clocked = any([&](const Row* row) { return is_low(row) && !is_short(row) && has_clock(*row); });
+    add_line(page,
+             clocked ? "contended below 0.9, not short: the stated clock is too low, or passes were slower than the "
+                       "trace, each kernel by itself"
+                     : "contended below 0.9, not short: they were slower in the passes, each by itself",
              Style::bad);
-    page.end_line();
   }
-  if (any([](const Row* row) {
-        return row->freq_contention_ranked.present() && !row->freq_contention_ranked.value();
-      })) {
-    page.add("  clock and contention are not ranked: passes at one clock do not tell how kernels follow it",
-             Style::dim);
-    page.end_line();
+  for (const Row* row : rows) {
+    if (!row->freq_contention_ranked.present() || row->freq_contention_ranked.value()) continue;
+    add_ranges(page, *row);
+    break;
   }
 }
 
@@ -186,17 +207,16 @@ void add_decomposition(Page& page, const Answer& answer, bool paper) {
     page.add(fmt::format("  and {} more: --json, --operation", rows.size() - num_shown), Style::dim);
     page.end_line();
   }
-  add_remarks(page, shown, !answer.facts.clocks.empty());
+  add_remarks(page, shown);
   if (!paper) add_paper_sentence(page, answer, rows);
 }
 
 std::string evidence_text(const Answer& answer) {
   const auto num_passes = static_cast<std::size_t>(
       std::count_if(answer.inputs.begin(), answer.inputs.end(), [](const InputRow& input) { return !input.is_trace; }));
-  const bool has_clock = !answer.facts.clocks.empty();
   if (num_passes == 0)
-    return has_clock ? "trace + stated clock; counters would split computation"
-                     : "trace alone; telemetry would add clocks, counters would split computation";
+    return !answer.facts.clocks.empty() ? "trace + stated clock; counters would split computation"
+                                        : "trace alone; telemetry would add clocks, counters would split computation";
   std::set<std::int64_t> all, used;
   std::set<std::pair<std::int64_t, std::int64_t>> gpus;
   double least = 1;
@@ -214,9 +234,13 @@ std::string evidence_text(const Answer& answer) {
                          ? fmt::format("trace + counters ({} {}", used.size(), used.size() == 1 ? "file" : "files")
                          : fmt::format("trace + counters ({} of {} files", used.size(), all.size());
   if (gpus.size() < answer.gpus.size()) text += fmt::format(", {} of {} gpus", gpus.size(), answer.gpus.size());
-  std::string_view wish = has_clock ? "" : "; a clock would split the remainder";
+  const auto any = [&](bool (*holds)(const Row&)) {
+    return std::any_of(answer.decomposition.begin(), answer.decomposition.end(), holds);
+  };
+  std::string_view wish = any(lacks_clock) ? "; a clock would split the remainder" : "";
   if (answer.decomposition.empty()) wish = "; shapes, or [model] and batch in chopper.toml, would tell theory";
-  return fmt::format("{}, {} of computation){}{}", text, share_text(least), has_clock ? " + stated clock" : "", wish);
+  return fmt::format("{}, {} of {}computation){}{}", text, share_text(least),
+                     gpus.size() < answer.gpus.size() ? "their " : "", any(has_clock) ? " + stated clock" : "", wish);
 }
 
 }  // namespace chopper

@@ -60,7 +60,7 @@ void Page::end_line() {
   column_ = 0;
 }
 
-void Page::add_wrapped(std::string_view text, std::size_t indent) {
+void Page::add_wrapped(std::string_view text, std::size_t indent, Style style) {
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
@@ -69,8 +69,8 @@ void Page::add_wrapped(std::string_view text, std::size_t indent) {
       tab(indent);
     }
     // A word longer than a line (a path) is kept whole, to be copied from here.
-    styled(word, Style::plain);
-    if (!text.empty() && column_ < width_) styled(" ", Style::plain);
+    styled(word, style);
+    if (!text.empty() && column_ < width_) styled(" ", style);
   }
 }
 

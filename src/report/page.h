@@ -22,7 +22,7 @@ class Page {
   void add_right(std::string_view text, Style style);
   void end_line();
   /// Adds `text` broken into lines between words, the further ones indented by `indent`.
-  void add_wrapped(std::string_view text, std::size_t indent);
+  void add_wrapped(std::string_view text, std::size_t indent, Style style = Style::plain);
 
   std::string take() { return std::move(text_); }
 

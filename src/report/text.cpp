@@ -143,7 +143,7 @@ void add_heading(Page& page, const Answer& answer, const TextOptions& options) {
   if (answer.timeline.empty()) return;
   page.add("evidence", Style::title);
   page.tab(kLabelColumns);
-  page.add(evidence_text(answer));
+  page.add_wrapped(evidence_text(answer), kLabelColumns);
   page.end_line();
 }
 
