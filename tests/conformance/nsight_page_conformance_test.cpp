@@ -53,7 +53,7 @@ std::uint64_t accounted(const TraceTables& tables) {
   using enum HealthKind;
   std::uint64_t sum = num_rows(tables.pass->values);
   for (const HealthKind kind : {unreadable_row, short_row, unreadable_value, missing_value, conflicting_value,
-                                repeated_row, truncated, ambiguous_number, not_a_counter})
+                                repeated_row, truncated, ambiguous_number, not_a_counter, unknown_counter})
     sum += tables.health.count(kind);
   return sum;
 }

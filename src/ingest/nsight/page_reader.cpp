@@ -436,8 +436,8 @@ class PageReader {
     std::uint64_t count = 0;
     for (const auto& [name, missing] : missing_) {
       if (!counted.contains(name)) {
-        add_at(HealthKind::unknown_counter, missing.examples.front().first,
-               [&] { return missing.examples.front().second + " for all kernels"; });
+        const auto& [offset, shown] = missing.examples.front();
+        tables_.health.add(HealthKind::unknown_counter, where(offset), shown + " for all kernels", missing.count);
         continue;
       }
       count += missing.count;
