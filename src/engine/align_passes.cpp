@@ -483,9 +483,9 @@ void note_quality(std::vector<InputSummary>& inputs, const PassAlignment& done) 
       done.of_some_kernels
           ? fmt::format(
                 "{}: recorded of some kernels, by name, {:.1f} % of the time of computation; {:.1f} % of that "
-                "has a partner",
+                "has a partner of the same name",
                 with, 100 * static_cast<double>(done.covered_ns) / static_cast<double>(done.selected_ns), 100 * share)
-          : fmt::format("{}: {:.1f} % of the time of computation has a partner", with, 100 * share);
+          : fmt::format("{}: {:.1f} % of the time of computation has a partner of the same name", with, 100 * share);
   input.health.add(share < kRefuseBelowShare ? HealthKind::pass_not_aligned : HealthKind::pass_poorly_aligned,
                    input.path, what);
 }

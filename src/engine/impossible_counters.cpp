@@ -19,6 +19,8 @@ constexpr double kMostClock = 1.2;
 constexpr double kLeastClock = 0.2;
 // Below, what the front end counts before and after the kernel makes a clock of its own.
 constexpr double kLeastClockedNs = 20'000;
+// No contention makes a kernel so much longer in the trace.
+constexpr double kUnit = 50;
 // Counters of FLOPs are exact; algorithms that save work, and masks that are assumed, are not far below.
 constexpr double kLeastFlops = 0.95;
 
@@ -50,7 +52,8 @@ void ImpossibleCounters::add(std::int64_t dispatch, double matrix_busy_cycles, d
   if (!(highest_mhz_ > 0 && duration_ns > 0)) return;
   const double mhz = 1e3 * gpu_cycles / duration_ns;
   // A time of the pass that is wrong by a unit is short, too: that of the trace tells.
-  if (gpu_cycles != 0 && !(std::max(duration_ns, trace_ns) >= kLeastClockedNs)) return;
+  const bool is_wrong_unit = duration_ns * kUnit <= trace_ns;
+  if (gpu_cycles != 0 && !is_wrong_unit && !(duration_ns >= kLeastClockedNs)) return;
   if (mhz > kMostClock * highest_mhz_ || mhz < kLeastClock * highest_mhz_) clock_.add(dispatch, mhz);
 }
 

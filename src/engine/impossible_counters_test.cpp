@@ -48,8 +48,9 @@ TEST(ImpossibleCounters, NamesPassGpuAndFirstDispatch) {
   counters.add(13, kUnknown, kUnknown, 11'000, 30'000, 0);  // 367 MHz
   counters.add(14, kUnknown, kUnknown, 12'100, 30'000, 0);  // 403 MHz, which may be
   counters.add(15, kUnknown, kUnknown, 100, 2000, 0);
-  counters.add(16, kUnknown, kUnknown, 60'000, 30, 30'000);  // times of the pass in microseconds
-  counters.add(17, kUnknown, kUnknown, 0, 2000, 2000);       // none at all
+  counters.add(16, kUnknown, kUnknown, 60'000, 30, 30'000);      // times of the pass in microseconds
+  counters.add(18, kUnknown, kUnknown, 33'600, 12'000, 22'000);  // contended in the trace, front end in the pass
+  counters.add(17, kUnknown, kUnknown, 0, 2000, 2000);           // none at all
   Pass pass;
   counters.note(pass.input);
   EXPECT_EQ(pass.count(HealthKind::impossible_utilisation), 2u);

@@ -191,6 +191,36 @@ std::vector<JobFacts> facts_of_jobs(const std::vector<Job>& jobs, const std::vec
   return facts;
 }
 
+// A name of --operation that no gpu of the run has.
+std::optional<Error> unknown_operation(const Selection& selection, const std::vector<InputSummary>& summaries) {
+  std::set<std::string_view> known;
+  for (const InputSummary& input : summaries) {
+    for (const GpuSummary& gpu : input.gpus) {
+      for (const auto& [key, sum] : gpu.operations) known.insert(key.operation);
+    }
+  }
+  if (known.empty()) return std::nullopt;
+  for (const std::string& name : selection.operations) {
+    if (!known.contains(name))
+      return Error{ErrorCode::usage, "--operation: there is no operation " + name, "",
+                   "there are " + selectable(summaries) + " (chopper report RUN --csv - --grain layer,iteration)"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> unknown_metric(const std::vector<std::string>& metrics, const MetricCatalog& catalog) {
+  for (const std::string& metric : metrics) {
+    if (catalog.find(metric) != nullptr) continue;
+    for (const MetricInfo& of_traces : list_trace_metrics()) {
+      if (of_traces.id == metric)
+        return Error{ErrorCode::usage, "--metric: " + metric + " is no metric of counters", "",
+                     "it is a column of the table " + of_traces.table + ", always there"};
+    }
+    return Error{ErrorCode::usage, "--metric: there is no metric " + metric, "", "chopper metrics lists them"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog run_health, const RunOptions& options) {
@@ -229,15 +259,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
   std::vector<GpuCounters> values;
   if (!alignments.empty() || !options.metrics.empty() || !options.metric_files.empty()) {
     CHOPPER_TRY(const MetricCatalog catalog, load_metric_files(options.metric_files));
-    for (const std::string& metric : options.metrics) {
-      if (catalog.find(metric) != nullptr) continue;
-      for (const MetricInfo& of_traces : list_trace_metrics()) {
-        if (of_traces.id == metric)
-          return Error{ErrorCode::usage, "--metric: " + metric + " is no metric of counters", "",
-                       "it is a column of the table " + of_traces.table + ", always there"};
-      }
-      return Error{ErrorCode::usage, "--metric: there is no metric " + metric, "", "chopper metrics lists them"};
-    }
+    if (const auto error = unknown_metric(options.metrics, catalog)) return *error;
     CHOPPER_TRY(values, pass_values(summaries, alignments, catalog, known, options.facts.gpu_spec));
     set_kernel_counters(values, summaries);
   }
@@ -296,14 +318,7 @@ Result<Answer> merge_summaries(std::vector<InputSummary> summaries, HealthLog ru
     return Error{ErrorCode::usage, "the selection holds no gpu work", "",
                  "there are " + selectable(summaries) + " (chopper report RUN --csv - --grain layer,iteration)"};
   }
-  for (const std::string& name : options.selection.operations) {
-    const bool is_there =
-        answer.operations.empty() || std::any_of(answer.operations.begin(), answer.operations.end(),
-                                                 [&](const OperationRow& row) { return row.operation == name; });
-    if (!is_there)
-      return Error{ErrorCode::usage, "--operation: the selection holds no work of " + name, "",
-                   "there are " + selectable(summaries) + " (chopper report RUN --csv - --grain layer,iteration)"};
-  }
+  if (const auto error = unknown_operation(options.selection, summaries)) return *error;
   for (const GpuCounters& counters : values) {
     if (is_selected(options, summaries[counters.input], summaries[counters.input].gpus[counters.gpu]))
       add_metric_rows(summaries, counters, options, answer);

@@ -265,8 +265,7 @@ void add_reads_and_writes(GpuCounters& out) {
   }
 }
 
-// Executions of one program dispatch the same kernels: of passes that were recorded of all kernels the numbers are
-// equal.
+// Iterations of the trace that marks tie to those of the pass.
 std::set<std::int32_t> marked_iterations(const InputSummary& trace, const PassAlignment& alignment) {
   const ComputeKernelTable& table = trace.gpus[alignment.gpu].compute_kernels->table;
   std::set<std::int32_t> iterations;
@@ -276,6 +275,16 @@ std::set<std::int32_t> marked_iterations(const InputSummary& trace, const PassAl
   return iterations;
 }
 
+// Whether marks tell that no iteration is in both: they are windows of one execution.
+bool are_of_other_iterations(const std::vector<InputSummary>& inputs, const PassAlignment& a, const PassAlignment& b) {
+  const std::set<std::int32_t> own = marked_iterations(inputs[a.input], a);
+  const std::set<std::int32_t> others = marked_iterations(inputs[b.input], b);
+  const auto is_in_both = [&](std::int32_t iteration) { return others.contains(iteration); };
+  return !own.empty() && !others.empty() && std::none_of(own.begin(), own.end(), is_in_both);
+}
+
+// Executions of one program dispatch the same kernels: of passes that were recorded of all kernels the numbers are
+// equal.
 void note_dispatch_counts(std::vector<InputSummary>& inputs, const std::vector<const PassAlignment*>& passes,
                           std::set<std::pair<std::size_t, std::uint32_t>>& noted) {
   const PassAlignment* first = nullptr;
@@ -285,10 +294,7 @@ void note_dispatch_counts(std::vector<InputSummary>& inputs, const std::vector<c
     if (first == nullptr) first = alignment;
     const std::size_t here = alignment->dispatches.size(), there = first->dispatches.size();
     if (here == there) continue;
-    // Of other iterations, by their marks: parts of one execution.
-    const std::set<std::int32_t> own = marked_iterations(inputs[alignment->input], *alignment);
-    const std::set<std::int32_t> others = marked_iterations(inputs[first->input], *first);
-    if (!own.empty() && !others.empty() && own != others) continue;
+    if (are_of_other_iterations(inputs, *alignment, *first)) continue;
     InputSummary& pass = inputs[alignment->pass];
     pass.health.add(HealthKind::passes_disagree, pass.path,
                     fmt::format("{} dispatches of computation, {} in {}", here, there, inputs[first->pass].path));

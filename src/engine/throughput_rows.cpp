@@ -71,31 +71,34 @@ std::vector<GpuFlops> flops_of(const std::set<std::int64_t>& steps, const std::v
   return flops;
 }
 
-constexpr std::string_view kWhere = "the run";
+std::string place_of(const Field<std::int64_t>& job) {
+  return job.present() ? fmt::format("job {}", job.value()) : "the run";
+}
 
+// HFU is never below MFU: where both are too large, one says it.
 void note_impossible(const ThroughputRow& row, HealthLog& notes) {
   for (const auto& [name, share] : {std::pair{"MFU", row.mfu}, std::pair{"HFU", row.hfu}}) {
-    if (share.present() && share.value() > 1)
-      notes.add(HealthKind::impossible_mfu, std::string(kWhere),
-                fmt::format("{} {:.1f} % by convention {}", name, 100 * share.value(), row.convention));
+    if (!share.present() || share.value() <= 1) continue;
+    notes.add(HealthKind::impossible_mfu, place_of(row.job),
+              fmt::format("{} {:.1f} % by convention {}", name, 100 * share.value(), row.convention));
+    return;
   }
 }
 
-void note_micro_steps(const ThroughputInputs& of_job, HealthLog& notes) {
+void note_micro_steps(const ThroughputInputs& of_job, const std::string& where, HealthLog& notes) {
   const auto& stated = of_job.facts.micro_steps;
   if (!stated || !of_job.micro_steps || *stated == *of_job.micro_steps) return;
-  notes.add(HealthKind::model_disagrees, std::string(kWhere),
-            fmt::format("iterations have {} forward-backward passes, training.micro_steps is {}", *of_job.micro_steps,
-                        *stated));
+  notes.add(HealthKind::model_disagrees, where,
+            fmt::format("micro steps of an iteration: {}, training.micro_steps is {}", *of_job.micro_steps, *stated));
 }
 
-void note_ranks(const ThroughputInputs& of_job, HealthLog& notes) {
+void note_ranks(const ThroughputInputs& of_job, const std::string& where, HealthLog& notes) {
   const RunFacts& facts = of_job.facts;
   if (!facts.data_parallel || !of_job.world_size) return;
   const std::int64_t stated = *facts.data_parallel * facts.tensor_parallel.value_or(1) *
                               facts.pipeline_parallel.value_or(1) * facts.context_parallel.value_or(1);
   if (stated == *of_job.world_size) return;
-  notes.add(HealthKind::model_disagrees, std::string(kWhere),
+  notes.add(HealthKind::model_disagrees, where,
             fmt::format("[training] states {} ranks, the job has {}", stated, *of_job.world_size));
 }
 
@@ -118,8 +121,8 @@ std::vector<ThroughputRow> throughput_rows(const Answer& answer, const std::vect
                                      .world_size = jobs[j].world_size,
                                      .micro_steps = micro_steps_of(members),
                                      .flops = flops};
-    note_micro_steps(of_job, notes);
-    note_ranks(of_job, notes);
+    note_micro_steps(of_job, place_of(number), notes);
+    note_ranks(of_job, place_of(number), notes);
     for (ThroughputRow& row : throughput(of_job)) {
       row.job = number;
       note_impossible(row, notes);

@@ -42,7 +42,8 @@ struct AlignmentRow {
                "partners at the same place of an iteration that is like others"},
         Column{"num_ambiguous", &R::num_ambiguous, "", "partners beside which another one is as likely"},
         Column{"matched_time_share", &R::matched_time_share, "",
-               "share of the selected time of compute kernels, of those the pass covers, that has a partner"},
+               "share of the selected time of compute kernels, of those the pass covers, that has a partner of "
+               "the same name"},
         Column{"covered_time_share", &R::covered_time_share, "",
                "share of the selected time of compute kernels that the pass covers: below 1 it was recorded of some "
                "kernels only, by name"},

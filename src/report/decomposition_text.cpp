@@ -16,6 +16,7 @@ namespace chopper {
 namespace {
 
 constexpr std::size_t kShown = 8;
+constexpr std::size_t kFactorColumns = 9;
 
 struct FactorColumn {
   std::string_view title;
@@ -58,9 +59,10 @@ std::string factor_text(const Row& row, const FactorColumn& column) {
   if (!low.present() || !high.present()) return text;
   const double half = (high.value() - low.value()) / 2;
   if (half < 0.005) return text + "     ";
-  // What is no narrower than the value says of it nothing but that.
-  if (half >= size && half >= 0.995) return text + "+-?";
-  return text + (half < 0.995 ? fmt::format("+-.{:02.0f}", 100 * half) : fmt::format("+-{:.0f}", half));
+  if (half < 0.995) return text + fmt::format("+-.{:02.0f}", 100 * half);
+  // An interval as wide as the value, or one that the column does not hold.
+  const std::string wide = text + fmt::format("+-{:.0f}", half);
+  return half >= size || wide.size() > kFactorColumns ? text + "+-?" : wide;
 }
 
 // The operation that loses most of those the modes see differently.
@@ -189,7 +191,8 @@ void add_decomposition(Page& page, const Answer& answer, bool paper) {
   }
   page.end_line();
   page.add("theory against measurement", Style::title);
-  page.add(paper ? ", mode paper: medians of one gpu" : ", factors with half of their 95 % interval");
+  page.add(paper ? ", mode paper: medians of one gpu"
+                 : ", factors with half of their 95 % interval (?: as wide as they are)");
   page.end_line();
   std::string head = fmt::format("  {:<18} {:>9} {:>8}", "", "time", "of peak");
   for (const FactorColumn* column : columns) head += fmt::format(" {:>9}", column->title);

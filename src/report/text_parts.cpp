@@ -319,10 +319,13 @@ std::string rate_text(double rate) {
 void add_throughput(Page& page, const Answer& answer) {
   if (num_shown_jobs(answer) > 1) return;
   // The first convention that tells a utilisation, rather than one that cannot be.
-  const auto rank_of = [](const ThroughputRow& row) { return !row.mfu.present() ? 0 : row.mfu.value() > 1 ? 1 : 2; };
+  const auto is_possible = [](const ThroughputRow& row) { return row.mfu.present() && row.mfu.value() <= 1; };
   const ThroughputRow* best = nullptr;
   for (const ThroughputRow& row : answer.throughput) {
-    if (row.step_time_ns.present() && (best == nullptr || rank_of(row) > rank_of(*best))) best = &row;
+    if (!row.step_time_ns.present()) continue;
+    const bool is_better =
+        best == nullptr || (row.mfu.present() && !best->mfu.present()) || (is_possible(row) && !is_possible(*best));
+    if (is_better) best = &row;
   }
   if (best == nullptr) return;
   add_section(page, "step");
@@ -331,8 +334,11 @@ void add_throughput(Page& page, const Answer& answer) {
   std::string text = fmt::format("  slowest gpu, median of {}", best->num_steps);
   if (best->tokens_per_s_per_gpu.present())
     text += fmt::format("  {} tokens/s/gpu", rate_text(best->tokens_per_s_per_gpu.value()));
-  if (rank_of(*best) == 2) text += fmt::format("  MFU {:.1f} % ({})", best->mfu.value() * 100, best->convention);
-  if (rank_of(*best) == 1) text += "  MFU > 100 % (chopper check)";
+  if (is_possible(*best)) {
+    text += fmt::format("  MFU {:.1f} % ({})", best->mfu.value() * 100, best->convention);
+  } else if (best->mfu.present()) {
+    text += "  MFU > 100 % (chopper check)";
+  }
   page.add(text);
   page.end_line();
 }

@@ -29,17 +29,19 @@ namespace {
 using rocprof::DispatchRow;
 using rocprof::PassBuilder;
 
-// The compute capability "9.0" as the architecture "sm_90"; what is no capability stays as written.
+// The compute capability "9.0", or "9,0", as the architecture "sm_90"; empty for what is none.
 std::string architecture_of(std::string_view capability) {
-  std::string name = "sm_";
+  std::string digits;
+  std::size_t num_separators = 0;
   for (const char c : capability) {
     if (c >= '0' && c <= '9') {
-      name += c;
-    } else if (c != '.') {
-      return std::string(capability);
+      digits += c;
+    } else if ((c != '.' && c != ',') || digits.empty() || num_separators++ > 0) {
+      return {};
     }
   }
-  return name;
+  const bool is_whole = num_separators == 1 && capability.back() >= '0' && capability.back() <= '9';
+  return is_whole ? "sm_" + digits : std::string();
 }
 
 constexpr std::size_t kShownLineBytes = 240;  // in health records and errors: those of the profiler must be readable
@@ -370,6 +372,12 @@ class PageReader {
 
   // ---- values ----
 
+  // Cells of a metric that have no number.
+  struct Missing {
+    std::uint64_t count = 0;
+    std::vector<std::pair<std::uint64_t, std::string>> examples;  // the first ones, with their places
+  };
+
   void read_metric(std::span<const CsvCell> cells) {
     builder_.reserve_values(1, source_.file_bytes_read(), file_bytes_);
     const auto text = [&](std::size_t column, std::string& scratch) {
@@ -432,12 +440,12 @@ class PageReader {
   void note_missing() {
     std::set<std::string_view> counted;
     for (const StringId counter : tables_.pass->counters) counted.insert(tables_.pass->strings.view(counter));
-    std::vector<std::pair<std::uint64_t, std::string>> examples;  // in order of the file
+    std::vector<const Missing*> unknown;
+    std::vector<std::pair<std::uint64_t, std::string>> examples;
     std::uint64_t count = 0;
     for (const auto& [name, missing] : missing_) {
       if (!counted.contains(name)) {
-        const auto& [offset, shown] = missing.examples.front();
-        tables_.health.add(HealthKind::unknown_counter, where(offset), shown + " for all kernels", missing.count);
+        unknown.push_back(&missing);
         continue;
       }
       count += missing.count;
@@ -446,6 +454,14 @@ class PageReader {
     std::sort(examples.begin(), examples.end());
     for (const auto& [offset, what] : examples) add_at(HealthKind::missing_value, offset, [&] { return what; });
     if (count > examples.size()) tables_.health.add(HealthKind::missing_value, {}, {}, count - examples.size());
+    // In order of the file.
+    std::sort(unknown.begin(), unknown.end(),
+              [](const Missing* a, const Missing* b) { return a->examples.front() < b->examples.front(); });
+    for (const Missing* missing : unknown) {
+      const auto& [offset, shown] = missing->examples.front();
+      tables_.health.add(HealthKind::unknown_counter, where(offset), shown + ", and no kernel has a value",
+                         missing->count);
+    }
   }
 
   void note_dispatches() {
@@ -487,12 +503,8 @@ class PageReader {
   std::string identity_;      // text of the cells that tell the kernel of the last row
   std::uint32_t dispatch_ = 0;
   MetricNames metrics_;
-  std::vector<Metric> column_metrics_;  // of Columns::metrics
-  struct Missing {
-    std::uint64_t count = 0;
-    std::vector<std::pair<std::uint64_t, std::string>> examples;
-  };
-  std::map<std::string, Missing> missing_;  // cells without a number, by metric
+  std::vector<Metric> column_metrics_;      // of Columns::metrics
+  std::map<std::string, Missing> missing_;  // by metric
   std::optional<std::string> host_;
   bool several_hosts_ = false;
   std::string error_line_;

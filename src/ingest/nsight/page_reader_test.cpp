@@ -85,6 +85,19 @@ TEST(NsightPage, ReadsEveryColumnOfADetailsRow) {
   EXPECT_EQ(summary.devices[0].facts.architecture, "sm_90");
 }
 
+// What is no capability is no architecture, which would be that of another gpu.
+TEST(NsightPage, TheArchitectureIsThatOfACapability) {
+  const std::string row = details_row("5", "sm__cycles_elapsed.max", "cycle", "840000");
+  for (const auto& [capability, architecture] : std::map<std::string, std::string>{
+           {"12.0", "sm_120"}, {"9,0", "sm_90"}, {"", ""}, {"n/a", ""}, {"9", ""}, {"9.", ""}, {"9.0.1", ""}}) {
+    std::string with = row;
+    with.replace(with.find("9.0"), 3, capability);
+    const auto result = read(std::string(kDetails) + with);
+    ASSERT_TRUE(result.ok()) << capability;
+    EXPECT_EQ(summarise_pass(*result.value().pass).devices[0].facts.architecture, architecture) << capability;
+  }
+}
+
 // A damaged header may have section and unit behind what a row needs (found by the fuzzer: cells that are not there
 // were read).
 TEST(NsightPage, RowsMayBeShortOfSectionAndUnit) {

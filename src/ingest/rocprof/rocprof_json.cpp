@@ -20,6 +20,10 @@ namespace {
 using simdjson::ondemand::object;
 using simdjson::ondemand::value;
 
+// Names of what is no kernel among the work of gpus.
+constexpr std::string_view kCopies[] = {"CopyHostToDevice", "CopyDeviceToHost", "CopyDeviceToDevice", "CopyHostToHost",
+                                        "FillBuffer"};
+
 // The arguments of an event: names and values, which rocprof writes as text, numbers too.
 class Arguments {
  public:
@@ -48,7 +52,7 @@ class Arguments {
     if (has("KernelName") && has("gpu-id")) return true;
     if (!has("Name") || !has("dev-id") || !has("queue-id")) return false;
     const std::string& name = texts_[place("Name")];
-    return !name.starts_with("Copy") && !name.starts_with("Fill");
+    return std::none_of(std::begin(kCopies), std::end(kCopies), [&](auto copy) { return name.starts_with(copy); });
   }
 
   /// What --hip-trace writes of a kernel, in the words of the other tables: it has no counters, and text that is no
