@@ -71,13 +71,12 @@ void ImpossibleCounters::note(InputSummary& pass) const {
   }
 }
 
-void note_negative_counters(const CounterCatalog& counters, std::string_view architecture, std::uint32_t device,
-                            InputSummary& input) {
+void note_negative_counters(const CounterCatalog& counters, std::string_view architecture, InputSummary& input) {
   const CounterPass& pass = *input.pass_tables;
   const std::vector<std::uint8_t> known = counts_something(pass, counters, architecture);
   for (std::size_t i = 0; i < num_rows(pass.values); i++) {
-    const std::uint32_t dispatch = pass.values.dispatch[i], counter = pass.values.counter[i];
-    if (!(pass.values.value[i] < 0) || known[counter] == 0 || pass.dispatches.device[dispatch] != device) continue;
+    const std::uint32_t counter = pass.values.counter[i];
+    if (!(pass.values.value[i] < 0) || known[counter] == 0) continue;
     input.health.add(HealthKind::negative_counter, fmt::format("{} @ byte {}", input.path, pass.values.offset[i]),
                      fmt::format("{} is {:.6g}", pass.strings.view(pass.counters[counter]), pass.values.value[i]));
   }

@@ -40,10 +40,8 @@ class ImpossibleCounters {
   Finding utilisation_, clock_;
 };
 
-/// Notes the values below zero of the dispatches of a device (row of CounterPass::devices) of a pass whose tables are
-/// there.
-void note_negative_counters(const CounterCatalog& counters, std::string_view architecture, std::uint32_t device,
-                            InputSummary& input);
+/// Notes the values below zero of a pass whose tables are there, of the counters that metrics are made of.
+void note_negative_counters(const CounterCatalog& counters, std::string_view architecture, InputSummary& input);
 
 /// Notes the operations that a pass counted fewer FLOPs of than their work needs.
 void note_too_few_flops(const GpuCounters& counters, std::vector<InputSummary>& inputs);

@@ -78,7 +78,6 @@ TEST(NegativeCounters, AreNotedWhereMetricsUseThem) {
   pass.input.pass_tables = std::make_shared<CounterPass>();
   CounterPass& tables = *pass.input.pass_tables;
   tables.counters = {tables.strings.intern("SQ_WAVES"), tables.strings.intern("a_word_beside_it")};
-  tables.dispatches.device = {0, 1};
   const auto add = [&](std::uint32_t dispatch, std::uint32_t counter, double value) {
     tables.values.dispatch.push_back(dispatch);
     tables.values.counter.push_back(counter);
@@ -88,9 +87,9 @@ TEST(NegativeCounters, AreNotedWhereMetricsUseThem) {
   add(0, 0, 5);
   add(0, 1, -1);
   add(0, 0, -3);
-  add(1, 0, -4);  // of another device
-  note_negative_counters(catalog, "gfx942", 0, pass.input);
-  EXPECT_EQ(pass.count(HealthKind::negative_counter), 1u);
+  add(1, 0, -4);
+  note_negative_counters(catalog, "gfx942", pass.input);
+  EXPECT_EQ(pass.count(HealthKind::negative_counter), 2u);
   EXPECT_EQ(pass.example(HealthKind::negative_counter).where, "pass_1.csv @ byte 102");
   EXPECT_EQ(pass.example(HealthKind::negative_counter).what, "SQ_WAVES is -3");
 }

@@ -330,8 +330,9 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
                                              const std::vector<GpuSpec>& known,
                                              const std::optional<std::string>& gpu_spec) {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<const PassAlignment*>> by_gpu;
-  // Passes and devices: numbers of dispatches compared, searched for values below zero.
-  std::set<std::pair<std::size_t, std::uint32_t>> noted, searched;
+  std::set<std::pair<std::size_t, std::uint32_t>>
+      noted;                       // passes and devices whose numbers of dispatches were compared
+  std::set<std::size_t> searched;  // passes, for values below zero
   for (const PassAlignment& alignment : alignments) {
     if (alignment.matched_share() >= kRefuseBelowShare) by_gpu[{alignment.input, alignment.gpu}].push_back(&alignment);
   }
@@ -374,9 +375,8 @@ Result<std::vector<GpuCounters>> pass_values(std::vector<InputSummary>& inputs,
     for (std::size_t i = 0; i < passes.size(); i++) {
       InputSummary& pass = inputs[passes[i]->pass];
       readers[i].impossible().note(pass);
-      // A pass that several windows of a rank share is noted once.
-      if (searched.emplace(passes[i]->pass, passes[i]->device).second)
-        note_negative_counters(catalog.counters, architecture, passes[i]->device, pass);
+      // Several gpus and windows may share a pass.
+      if (searched.insert(passes[i]->pass).second) note_negative_counters(catalog.counters, architecture, pass);
     }
     for (const PassReader& reader : readers) {
       for (const std::size_t metric : reader.present()) out.missing.erase(metric);

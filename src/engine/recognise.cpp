@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/recognise.h"
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -39,22 +37,6 @@ Result<std::vector<const TraceFormat*>> look_closer(const std::vector<const Trac
   return left;
 }
 
-// What tools leave behind and only they read, with the way to what is read.
-struct UnreadFile {
-  std::string_view what, remedy;
-};
-
-std::optional<UnreadFile> unread_file(std::string_view head, const std::filesystem::path& path) {
-  if (head.starts_with("NVIDIA Tegra Profiler Report"))
-    return UnreadFile{"a report that only Nsight Systems reads", "nsys export --type sqlite FILE"};
-  // Perfetto: packets, each with the tag 0x0a in front.
-  const std::string extension = path.extension().string();
-  if (head.starts_with('\n') && (extension == ".pftrace" || extension == ".perfetto-trace"))
-    return UnreadFile{"a trace of Perfetto, which this build does not read",
-                      "record with rocprofv3 --output-format csv or json, or with the PyTorch profiler"};
-  return std::nullopt;
-}
-
 }  // namespace
 
 Result<const TraceFormat*> recognise(const std::filesystem::path& path, const std::string& forced) {
@@ -70,8 +52,6 @@ Result<const TraceFormat*> recognise(const std::filesystem::path& path, const st
                  source->notes().corrupt || source->notes().truncated ? "the compressed data cannot be read"
                                                                       : "empty: no text in it",
                  path.string(), "export the trace again"};
-  if (const auto unread = unread_file(head, path))
-    return Error{ErrorCode::unrecognised, std::string(unread->what), path.string(), std::string(unread->remedy)};
   std::vector<const TraceFormat*> best;
   Confidence confidence = Confidence::no;
   for (std::size_t i = 0; i < kNumFormats; i++) {
@@ -88,11 +68,11 @@ Result<const TraceFormat*> recognise(const std::filesystem::path& path, const st
     if (head.find_first_not_of(" \n\r\t") == std::string::npos)
       return Error{ErrorCode::bad_input, "nothing but white space at its start", path.string(),
                    "export the trace again"};
-    return Error{ErrorCode::unrecognised,
-                 "no known format: looked for a JSON object with traceEvents, an array of events, a table of rocprof, "
-                 "rocprofv3 or "
-                 "Nsight Compute, or a database (SQLite 3) of rocprofv3, rocmProfileData or Nsight Systems",
-                 path.string(), "chopper formats lists what is read"};
+    return Error{
+        ErrorCode::unrecognised,
+        "no known format: looked for a JSON object with traceEvents, an array of events, a table of rocprof, "
+        "rocprofv3 or Nsight Compute, or a database (SQLite 3) of rocprofv3, rocmProfileData or Nsight Systems",
+        path.string(), "chopper formats lists what is read"};
   }
   if (best.size() > 1) {
     std::string names;

@@ -207,6 +207,21 @@ std::string gpus_of_run(const Answer& answer) {
   return out;
 }
 
+// How to record gpu work with what wrote the inputs; with the PyTorch profiler where it is not one tool.
+std::string_view recording_remedy(const Answer& answer) {
+  const auto all_are = [&](std::string_view format) {
+    return std::all_of(answer.inputs.begin(), answer.inputs.end(),
+                       [&](const InputRow& input) { return input.format == format; });
+  };
+  if (all_are("rpd"))
+    return "Remedy: record with runTracer.sh while a step runs on the gpu, and let it end before the file is copied.";
+  if (all_are("nsight-systems"))
+    return "Remedy: record with nsys profile --trace=cuda,nvtx --cuda-graph-trace=node, long enough that a step runs "
+           "on the gpu, and export again.";
+  return "Remedy: profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (CUDA stands for AMD gpus as "
+         "well), and see that the profiler's schedule is active while a step runs on the gpu.";
+}
+
 void add_no_gpu(Page& page, const Answer& answer) {
   page.end_line();
   if (!has_trace(answer)) {
@@ -244,19 +259,7 @@ void add_no_gpu(Page& page, const Answer& answer) {
     page.end_line();
     return;
   }
-  const bool is_nsight = std::all_of(answer.inputs.begin(), answer.inputs.end(),
-                                     [](const InputRow& input) { return input.format == "nsight-systems"; });
-  const bool is_rpd = std::all_of(answer.inputs.begin(), answer.inputs.end(),
-                                  [](const InputRow& input) { return input.format == "rpd"; });
-  page.add_wrapped(
-      is_rpd
-          ? "Remedy: record with runTracer.sh while a step runs on the gpu, and let it end before the file is copied."
-      : is_nsight
-          ? "Remedy: record with nsys profile --trace=cuda,nvtx --cuda-graph-trace=node, long enough that a step "
-            "runs on the gpu, and export again."
-          : "Remedy: profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (CUDA stands for AMD "
-            "gpus as well), and see that the profiler's schedule is active while a step runs on the gpu.",
-      8);
+  page.add_wrapped(recording_remedy(answer), 8);
   page.end_line();
 }
 

@@ -402,6 +402,21 @@ TEST(AnswerText, NoGpuWorkNamesTheRemedy) {
   check_width(text);
 }
 
+TEST(AnswerText, TheRemedyIsOfTheToolThatWroteTheFile) {
+  const auto text_of = [](std::string_view format) {
+    Answer answer = answer_of(1);
+    answer.gpus.clear();
+    answer.timeline.clear();
+    answer.kernel_summary.clear();
+    answer.summaries[0].gpus.clear();
+    for (InputRow& input : answer.inputs) input.format = format;
+    return answer_text(answer, {.run_name = "run"});
+  };
+  EXPECT_NE(text_of("rpd").find("runTracer.sh"), std::string::npos);
+  EXPECT_NE(text_of("nsight-systems").find("nsys profile"), std::string::npos);
+  EXPECT_EQ(text_of("rpd").find("ProfilerActivity"), std::string::npos);
+}
+
 TEST(AnswerText, UnknownAcceleratorIsNoFaultOfTheProfiling) {
   Answer answer = answer_of(1);
   answer.gpus.clear();

@@ -13,7 +13,10 @@ namespace {
 // The second is there in every export, the first in those that other programs cut down.
 constexpr std::string_view kTables[] = {"CUPTI_ACTIVITY_KIND_", "META_DATA_EXPORT"};
 
-Confidence sniff(std::string_view head) { return sqlite::sniff_tables(head, kTables); }
+Confidence sniff(std::string_view head) {
+  if (head.starts_with(nsight::kSystemsReportMagic)) return Confidence::yes;  // not ours: claimed to say what it is
+  return sqlite::sniff_tables(head, kTables);
+}
 Result<Confidence> look(const SourceOpener& open, std::string_view shown, const ReadOptions& options) {
   return sqlite::look_at_tables(open, shown, options, kTables);
 }

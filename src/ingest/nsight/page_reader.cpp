@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ingest/csv/csv_reader.h"
+#include "ingest/file_head.h"
 #include "ingest/nsight/columns.h"
 #include "ingest/nsight/launch_extents.h"
 #include "ingest/nsight/metric_names.h"
@@ -515,17 +516,13 @@ class PageReader {
 }  // namespace
 
 Result<TraceTables> read_page(const SourceOpener& open, std::string_view shown, const ReadOptions& options) {
-  {
-    CHOPPER_TRY(const std::unique_ptr<ByteSource> source, open());
-    char head[4] = {};
-    CHOPPER_TRY(const std::size_t size, source->read(head));
-    if (std::string_view(head, size) == kReportMagic) {
-      return Error{ErrorCode::unrecognised,
-                   "a report that only Nsight Compute reads: print it with ncu --import FILE --csv --page raw "
-                   "--print-units base",
-                   std::string(shown),
-                   "ncu --import " + std::string(shown) + " --csv --page raw --print-units base > counters.csv"};
-    }
+  CHOPPER_TRY(const std::string head, file_head(open, kReportMagic.size()));
+  if (head == kReportMagic) {
+    return Error{ErrorCode::unrecognised,
+                 "a report that only Nsight Compute reads: print it with ncu --import FILE --csv --page raw "
+                 "--print-units base",
+                 std::string(shown),
+                 "ncu --import " + std::string(shown) + " --csv --page raw --print-units base > counters.csv"};
   }
   CHOPPER_TRY(const std::unique_ptr<ByteSource> source, open());
   return PageReader(*source, shown, options).read();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/nsight/reader.h"
+#include "ingest/file_head.h"
 
 #include <algorithm>
 #include <array>
@@ -378,6 +379,11 @@ class Reader {
 }  // namespace
 
 Result<TraceTables> read_export(const SourceOpener& open, std::string_view shown, const ReadOptions& options) {
+  CHOPPER_TRY(const std::string head, file_head(open, kSystemsReportMagic.size()));
+  if (head == kSystemsReportMagic)
+    return Error{ErrorCode::unrecognised,
+                 "a report that only Nsight Systems reads: export it with nsys export --type sqlite FILE",
+                 std::string(shown), "nsys export --type sqlite " + std::string(shown)};
   CHOPPER_TRY(const Database database, Database::open(open, shown, options));
   TraceTables tables = Reader(database, shown).read();
   database.publish_progress(options);
